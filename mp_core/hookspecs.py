@@ -1,0 +1,75 @@
+"""The hooks that a plugin may implement; every one is called by core and by nobody else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+if TYPE_CHECKING:
+    from mp_core.changes import Change, Home
+    from mp_core.config import MixedPrecisionConfig
+    from mp_core.findings import Advice, Finding
+    from mp_core.situation import Situation
+
+PROJECT = "mp_core"
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+class HookSpecs:
+    """Signatures and meaning of the hooks."""
+
+    @hookspec
+    def mp_recipes(self) -> Mapping[str, Callable[[], MixedPrecisionConfig]]:
+        """Return factories that are known only at run time, by recipe name."""
+        raise AssertionError  # a specification is never called
+
+    @hookspec(firstresult=True)
+    def mp_build_recipe(
+        self, name: str, factory: Callable[[], MixedPrecisionConfig]
+    ) -> MixedPrecisionConfig | None:
+        """Return the config of recipe *name*; core's own, which calls *factory*, comes last."""
+
+    @hookspec
+    def mp_vocabulary(self) -> Mapping[str, Iterable[str]]:
+        """Return legal values by config field; a mapping of value to meaning is printed in errors."""
+        raise AssertionError  # a specification is never called
+
+    @hookspec
+    def mp_aliases(self) -> Mapping[str, str]:
+        """Return other projects' names for config fields, understood in overrides."""
+        raise AssertionError  # a specification is never called
+
+    @hookspec
+    def mp_advice(self, config: MixedPrecisionConfig) -> Iterable[Advice]:
+        """Return what a person should know before training with *config*."""
+        raise AssertionError  # a specification is never called
+
+    @hookspec(firstresult=True)
+    def mp_apply(self, config: MixedPrecisionConfig, target: object) -> list[Change] | None:
+        """Return a change for each field of *target* that *config* has an opinion on; do not make it.
+
+        None: not my kind of target. A list may hold changes whose old and new are equal.
+        """
+
+    @hookspec(firstresult=True)
+    def mp_validate(self, target: object) -> list[str] | None:
+        """Run the own validation of *target*, a copy that may be changed; raise to refuse.
+
+        Returns what could not be checked here, a sentence each. None: not my kind of target.
+        """
+
+    @hookspec(firstresult=True)
+    def mp_homes(self, field: str) -> list[Home] | None:
+        """Return where config field *field* lives in this plugin's framework; None: nowhere."""
+
+    @hookspec(firstresult=True)
+    def mp_targets(self, values: Mapping[str, Any]) -> Mapping[str, object] | None:
+        """Return real config objects by role (model, optimizer, ddp), made from plain field names."""
+
+    @hookspec
+    def mp_check(self, config: MixedPrecisionConfig, situation: Situation) -> Iterable[Finding]:
+        """Return what is wrong, or unknown, about *config* in *situation*."""
+        raise AssertionError  # a specification is never called

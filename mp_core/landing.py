@@ -1,0 +1,69 @@
+"""Notice every value of a recipe that finds no place, and say where its place would be."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from mp_core.changes import Change, Home
+from mp_core.errors import PrecisionNotApplied
+from mp_core.plan import Note
+from mp_core.plugins import hooks
+from mp_core.settings import settings
+
+if TYPE_CHECKING:
+    from mp_core.config import MixedPrecisionConfig
+
+
+def landing_notes(
+    config: MixedPrecisionConfig, targets: Mapping[str, object], changes: Iterable[Change]
+) -> Iterator[Note]:
+    """Yield a note for each role that was not given and would have held values.
+
+    Raises PrecisionNotApplied for a value that differs from its default and that nothing in the
+    installed versions holds.
+    """
+    landed = {change.setting for change in changes}
+    roles = {label.partition("[")[0] for label in targets}
+    defaults = {field.name: field.default for field in dataclasses.fields(config)}
+    unplaced: dict[str, list[str]] = {}
+    loud: set[str] = set()
+    lost: dict[str, str] = {}
+    for setting in settings(config):
+        unusual = setting.origin.kind != "rule" and setting.value != defaults[setting.field]
+        if setting.field in landed or not (unusual or config.recipe):
+            continue
+        homes: list[Home] = hooks().mp_homes(field=setting.field) or []
+        elsewhere = [home.role for home in homes if home.present and home.role not in roles]
+        for role in elsewhere:
+            unplaced.setdefault(role, []).append(f"{setting.field}={setting.value}")
+            loud |= {role} if unusual else set()
+        if unusual and not elsewhere:
+            lost[setting.field] = _lost(setting.field, setting.value, homes)
+    if lost:
+        raise PrecisionNotApplied(_message(config, lost))
+    for role, fields in sorted(unplaced.items()):
+        text = f"no {role} config was given, so not set: {', '.join(fields)}"
+        yield Note(text, loud=role in loud)
+
+
+def _lost(field: str, value: object, homes: list[Home]) -> str:
+    message = f"{field}={value!r} has no place in the given configs"
+    if not homes:
+        return f"{message}, and no installed plugin knows one that holds it"
+    return f"{message}; it belongs in {' or '.join(map(_where, homes))}"
+
+
+def _where(home: Home) -> str:
+    return f"{home.target} ({home.since} and later; here {home.installed})"
+
+
+def _message(config: MixedPrecisionConfig, lost: Mapping[str, str]) -> str:
+    name = config.recipe or type(config).__name__
+    lines = [f"{name}: {line}" for line in lost.values()]
+    switches = [f"{field}=false" for field in lost if getattr(config, field) is True]
+    # Without its fp8 or fp4 switch a recipe is another recipe: no override makes up for it.
+    if config.recipe and len(switches) == len(lost):
+        lines.append(f'To go without: "{name}:{",".join(switches)}"')
+    return "\n".join([*lines, "Nothing was changed."])

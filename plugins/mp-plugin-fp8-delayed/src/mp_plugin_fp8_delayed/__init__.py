@@ -1,0 +1,1 @@
+"""FP8 recipes with delayed scaling, by name, for mp-core."""

@@ -1,0 +1,26 @@
+"""The hooks that mp_core calls in this plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mp_core import hookimpl
+from mp_plugin_fp8_delayed.advice import mp_advice
+
+__all__ = ["mp_advice", "mp_vocabulary"]
+
+
+@hookimpl
+def mp_vocabulary() -> Mapping[str, Mapping[str, str]]:
+    """Return the values that delayed scaling makes legal."""
+    return {
+        "fp8": {
+            "e4m3": "E4M3 in both passes",
+            "hybrid": "E4M3 forward, E5M2 for gradients",
+        },
+        "fp8_amax_compute_algo": {
+            "max": "the largest of the history",
+            "most_recent": "the last step's",
+        },
+        "fp8_recipe": {"delayed": "scale from earlier steps' maxima"},
+    }

@@ -1,0 +1,7 @@
+"""The hooks that mp_core calls in this plugin."""
+
+from __future__ import annotations
+
+from mp_plugin_half.advice import mp_advice
+
+__all__ = ["mp_advice"]

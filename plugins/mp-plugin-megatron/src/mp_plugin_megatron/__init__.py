@@ -1,0 +1,1 @@
+"""Mixed-precision recipes on Megatron-Core configs."""

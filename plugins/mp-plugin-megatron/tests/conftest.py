@@ -1,0 +1,54 @@
+"""Real configs of the installed Megatron-Core, and the words of FP8 without a recipe plugin."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from mp_core import hookimpl, plugins
+
+with warnings.catch_warnings():
+    # Megatron-Core warns of each optional dependency that is absent.
+    warnings.simplefilter("ignore")
+    from megatron.core.distributed import DistributedDataParallelConfig
+    from megatron.core.optimizer import OptimizerConfig
+    from megatron.core.transformer import TransformerConfig
+
+SHAPE = {"num_layers": 4, "hidden_size": 64, "num_attention_heads": 4}
+
+
+class Words:
+    """Makes FP8's values legal where no recipe plugin does."""
+
+    @hookimpl
+    def mp_vocabulary(self) -> dict[str, dict[str, str]]:
+        return {"fp8": {"hybrid": "both formats"}, "fp8_recipe": {"tensorwise": "one scale"}}
+
+
+@pytest.fixture(autouse=True)
+def _words() -> Iterator[None]:
+    words = Words()
+    plugins.manager().register(words)
+    yield
+    plugins.manager().unregister(words)
+
+
+@pytest.fixture
+def model() -> Any:
+    """A small dense transformer's config."""
+    return TransformerConfig(**SHAPE)
+
+
+@pytest.fixture
+def optimizer() -> Any:
+    """An optimizer's config."""
+    return OptimizerConfig(use_distributed_optimizer=True)
+
+
+@pytest.fixture
+def ddp() -> Any:
+    """A DDP config."""
+    return DistributedDataParallelConfig(use_distributed_optimizer=True)

@@ -1,0 +1,1 @@
+"""MXFP8 recipes, by name, for mp-core."""

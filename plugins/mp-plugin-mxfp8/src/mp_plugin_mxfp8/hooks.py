@@ -1,0 +1,23 @@
+"""The hooks that mp_core calls in this plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mp_core import hookimpl
+from mp_plugin_mxfp8.advice import mp_advice
+from mp_plugin_mxfp8.checks import mp_check
+
+__all__ = ["mp_advice", "mp_check", "mp_vocabulary"]
+
+
+@hookimpl
+def mp_vocabulary() -> Mapping[str, Mapping[str, str]]:
+    """Return the values that MXFP8 makes legal; MX101 warns of hybrid."""
+    return {
+        "fp8": {
+            "e4m3": "E4M3 in both passes",
+            "hybrid": "E4M3 forward, E5M2 for gradients",
+        },
+        "fp8_recipe": {"mxfp8": "a power-of-two scale for each 32 values"},
+    }

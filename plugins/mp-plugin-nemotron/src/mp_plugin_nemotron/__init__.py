@@ -1,0 +1,1 @@
+"""The recipes of the Nemotron models, by name, for mp-core."""

@@ -1,0 +1,1 @@
+"""The NVFP4 recipe, by name, for mp-core."""

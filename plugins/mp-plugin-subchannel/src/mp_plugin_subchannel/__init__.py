@@ -1,0 +1,1 @@
+"""FP8 recipes with subchannel (blockwise) scaling, by name, for mp-core."""
