@@ -63,6 +63,7 @@ class MixedPrecisionConfig:
     reuse_grad_buf_for_mxfp8_param_ag: bool = False
 
     def __new__(cls, *args: object, **kwargs: object) -> Self:
+        """Remember which fields are given, and refuse an unknown one with the closest name."""
         self = super().__new__(cls)
         names = cls.__dataclass_fields__
         for name in kwargs.keys() - names.keys():
@@ -198,9 +199,9 @@ class MixedPrecisionConfig:
 def check_pairs(given: Mapping[str, object]) -> None:
     """Raise InvalidPrecision where both fields of a pair are given and differ."""
     for first, second in PAIRS:
-        values = [given[name] for name in (first, second) if given.get(name) is not None]
-        if len(values) == 2 and values[0] != values[1]:
-            message = f"{first}={values[0]!r} and {second}={values[1]!r} contradict each other"
+        one, two = given.get(first), given.get(second)
+        if one is not None and two is not None and one != two:
+            message = f"{first}={one!r} and {second}={two!r} contradict each other"
             hint = "give one of them; to change one on a copy use config.replace(...)"
             raise InvalidPrecision(f"{message}: {hint}")
 

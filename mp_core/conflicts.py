@@ -35,7 +35,8 @@ def settle(
     Raises PrecisionConflict under ``keep`` for a part of the mode.
     """
     settled = Settled([], [], [])
-    for change in proposed:
+    for offered in proposed:
+        change = offered
         clash = differs(change.old, change.new) and _is_users(change, spoken)
         if clash and policy == "keep":
             _refuse_half_a_mode(config, change)

@@ -34,7 +34,7 @@ class HookSpecs:
 
     @hookspec
     def mp_vocabulary(self) -> Mapping[str, Iterable[str]]:
-        """Return legal values by config field; a mapping of value to meaning is printed in errors."""
+        """Return legal values by config field; a mapping of value to meaning is printed."""
         raise AssertionError  # a specification is never called
 
     @hookspec
@@ -49,7 +49,7 @@ class HookSpecs:
 
     @hookspec(firstresult=True)
     def mp_apply(self, config: MixedPrecisionConfig, target: object) -> list[Change] | None:
-        """Return a change for each field of *target* that *config* has an opinion on; do not make it.
+        """Return a change for each field of *target* that *config* speaks of; make none.
 
         None: not my kind of target. A list may hold changes whose old and new are equal.
         """
@@ -67,7 +67,7 @@ class HookSpecs:
 
     @hookspec(firstresult=True)
     def mp_targets(self, values: Mapping[str, Any]) -> Mapping[str, object] | None:
-        """Return real config objects by role (model, optimizer, ddp), made from plain field names."""
+        """Return real config objects by role (model, optimizer, ddp), from plain field names."""
 
     @hookspec
     def mp_check(self, config: MixedPrecisionConfig, situation: Situation) -> Iterable[Finding]:

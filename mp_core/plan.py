@@ -1,4 +1,4 @@
-"""A plan: what a recipe changes, what stays, what lands nowhere; carried out whole or not at all."""
+"""A plan: what a recipe changes, what stays, what lands nowhere; carried out whole or not."""
 
 from __future__ import annotations
 

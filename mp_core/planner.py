@@ -43,7 +43,7 @@ class Rehearsed(NamedTuple):
     notes: list[Note]
 
 
-def make_plan(
+def make_plan(  # noqa: PLR0913 # three targets and two policies, as MixedPrecisionConfig.setup
     config: RecipeLike,
     model_config: object | None = None,
     optimizer_config: object | None = None,

@@ -1,4 +1,4 @@
-"""Try the changes on a copy, where the target's own validation can refuse before anything changes."""
+"""Try the changes on a copy, where the target's own validation can refuse in time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def rehearse(
         setattr(final, change.field, change.new)
     try:
         said, unchecked = _validate(final)
-    except Exception as refusal:  # noqa: BLE001 # a foreign validation may raise anything
+    except Exception as refusal:
         complaint = _complaint(clean)
         if complaint != str(refusal):
             raise _refused(config, clean, refusal) from refusal

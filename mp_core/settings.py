@@ -57,18 +57,17 @@ def mode(config: MixedPrecisionConfig) -> str:
 
 def inactive_because(config: MixedPrecisionConfig, field: str) -> str:
     """Return why *field* does nothing in this config, or an empty string."""
-    if field in FP8_KNOBS and config.fp8 is None:
-        return "fp8 is off"
-    if field in FP4_KNOBS and config.fp4 is None:
-        return "fp4 is off"
-    if field == REUSE and not config.fp8_param_gather:
-        return "fp8_param_gather is off"
-    if field in (*LAYER_KNOBS, *SHARED_KNOBS) and not (config.fp8 or config.fp4):
-        return "fp8 and fp4 are off"
-    if field in LAYER_KNOBS and not config.first_last_layers_bf16:
-        return "first_last_layers_bf16 is off"
-    if field in LOSS_SCALE_KNOBS and not config.fp16:
-        return "only fp16 scales the loss"
+    quantized = config.fp8 or config.fp4
+    for fields, active, reason in (
+        (FP8_KNOBS, config.fp8, "fp8 is off"),
+        (FP4_KNOBS, config.fp4, "fp4 is off"),
+        ((REUSE,), config.fp8_param_gather, "fp8_param_gather is off"),
+        ((*LAYER_KNOBS, *SHARED_KNOBS), quantized, "fp8 and fp4 are off"),
+        (LAYER_KNOBS, config.first_last_layers_bf16, "first_last_layers_bf16 is off"),
+        (LOSS_SCALE_KNOBS, config.fp16, "only fp16 scales the loss"),
+    ):
+        if field in fields and not active:
+            return reason
     return ""
 
 

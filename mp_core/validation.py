@@ -55,7 +55,7 @@ def _checked_types(cls: Any) -> tuple[tuple[str, tuple[type, ...]], ...]:
     return tuple((f.name, TYPES[str(f.type)]) for f in fields if str(f.type) in TYPES)
 
 
-def _type_problems(cls: type[MixedPrecisionConfig], stored: dict[str, Any]) -> Iterator[str]:
+def _type_problems(cls: Any, stored: dict[str, Any]) -> Iterator[str]:
     for name, types in _checked_types(cls):
         value = stored[name]
         if type(value) in types:
@@ -100,7 +100,7 @@ def _word_defaults(cls: Any) -> dict[str, Any]:
     return {f.name: f.default for f in dataclasses.fields(cls) if str(f.type).startswith("str")}
 
 
-def _words(cls: type[MixedPrecisionConfig], stored: dict[str, Any]) -> Iterator[str]:
+def _words(cls: Any, stored: dict[str, Any]) -> Iterator[str]:
     """Check strings that are not their field's default against what installed plugins know."""
     defaults = _word_defaults(cls)
     unusual = {n: stored[n] for n, word in defaults.items() if stored[n] not in (word, None)}

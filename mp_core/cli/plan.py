@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -58,8 +59,7 @@ def _read(path: str) -> dict[str, Any]:
     import yaml
 
     try:
-        with open(path, encoding="utf-8") as file:
-            values = yaml.safe_load(file)
+        values = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InvalidPrecision(f"{path} is not YAML or JSON: {error}") from error
     if not isinstance(values, dict):

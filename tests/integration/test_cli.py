@@ -74,7 +74,8 @@ def test_plan_takes_the_values_of_a_file_as_the_users_word(tmp_path: Path) -> No
     assert conflict["field"] == "grad_reduce_in_fp32"
     kept = as_json("plan", "bf16_mixed", "--target", str(target), "--on-conflict", "keep")
     assert [row["field"] for row in kept["kept"]] == ["grad_reduce_in_fp32"]
-    assert mp("plan", "bf16_mixed", "--target", str(target), "--on-conflict", "error").exit_code == 1
+    refused = mp("plan", "bf16_mixed", "--target", str(target), "--on-conflict", "error")
+    assert refused.exit_code == 1
 
 
 def test_plan_exits_with_one_on_a_finding_of_error_severity(tmp_path: Path) -> None:

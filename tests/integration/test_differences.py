@@ -125,9 +125,7 @@ def test_an_explicit_false_raises_under_error_and_nothing_changes(fresh: Any, st
 def test_an_explicit_false_is_kept_under_keep_and_the_plan_says_so(fresh: Any) -> None:
     model, optimizer, ddp = fresh()
     explicit(ddp, grad_reduce_in_fp32=False)
-    plan = get_mixed_precision_config("bf16_mixed").setup(
-        model, optimizer, ddp, on_conflict="keep"
-    )
+    plan = get_mixed_precision_config("bf16_mixed").setup(model, optimizer, ddp, on_conflict="keep")
     assert ddp.grad_reduce_in_fp32 is False
     assert "grad_reduce_in_fp32=False was set before and stays" in str(plan)
 

@@ -20,7 +20,9 @@ DEAD: dict[str, object] = {
 def check(config: MixedPrecisionConfig) -> list[Finding]:
     """Return the findings of all plugins on *config* where nothing else is known."""
     answers = hooks().mp_check(config=config, situation=Situation())
-    return sorted(finding for answer in answers for finding in answer)
+    found = sorted(finding for answer in answers for finding in answer)
+    # Other plugins may be installed beside this one, and have their own say.
+    return [finding for finding in found if finding.code.startswith("CS")]
 
 
 @pytest.mark.parametrize("mode", ["bf16", "fp16"])

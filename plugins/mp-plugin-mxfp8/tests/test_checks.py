@@ -16,7 +16,9 @@ def check(name: str, **facts: object) -> list[Finding]:
     """Return the findings of all plugins on *name*, given *facts*."""
     config, situation = get_mixed_precision_config(name), Situation(facts)
     answers = hooks().mp_check(config=config, situation=situation)
-    return sorted(finding for answer in answers for finding in answer)
+    found = sorted(finding for answer in answers for finding in answer)
+    # Other plugins may be installed beside this one, and have their own say.
+    return [finding for finding in found if finding.code.startswith("MX")]
 
 
 @pytest.mark.parametrize("mode", ["bf16", "fp16"])
