@@ -52,3 +52,12 @@ def needs_transformer_engine(error: BaseException) -> bool:
             isinstance(error, k) and part in str(error) for k, part in NEEDS_TRANSFORMER_ENGINE
         )
     return False
+
+
+def can_shard_the_optimizer() -> bool:
+    """Return whether the distributed optimizer runs without Transformer Engine.
+
+    That of 0.12 refuses to be made where neither Transformer Engine nor Apex is installed.
+    """
+    major, minor = (int(part) for part in installed_version().split(".")[:2])
+    return (major, minor) >= (0, 13)
