@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 
@@ -11,13 +11,16 @@ from mp_core.settings import mode
 from mp_plugin_megatron.trial.model import GPU, Trainee, has_transformer_engine
 
 
+NOT_RUN = "not run here"
+
+
 class Row(NamedTuple):
-    """One fact: what the recipe asked, what the live objects hold, and whether they agree."""
+    """One fact: what the recipe asked, what the live objects hold, and how the two compare."""
 
     what: str
     asked: str
     effective: str
-    agrees: bool
+    verdict: Literal["agrees", "differs", "not run"]
 
 
 def rows(trainee: Trainee) -> list[Row]:
@@ -38,12 +41,15 @@ def rows(trainee: Trainee) -> list[Row]:
             _dtypes(_moments(inner, "exp_avg_sq")),
         ),
         _row("loss scaler", _asked_scaler(trainee), _scaler(inner)),
+        *_weights(trainee),
         *_layers(trainee),
     ]
 
 
 def _row(what: str, asked: str, effective: str) -> Row:
-    return Row(what, asked, effective, asked == effective)
+    if effective.startswith(NOT_RUN):
+        return Row(what, asked, effective, "not run")
+    return Row(what, asked, effective, "agrees" if asked == effective else "differs")
 
 
 def _final(trainee: Trainee) -> tuple[Any, Any, Any]:
@@ -107,13 +113,28 @@ def _layer(trainee: Trainee, index: int, count: int) -> Row:
     recipe = config.fp8_recipe if config.fp8 else config.fp4_recipe
     asked = f"{family} {value}, {recipe}"
     if not has_transformer_engine():
-        return _row(what, asked, f"not run here: needs {_missing()}")
+        return _row(what, asked, _not_run())
+    # Its modules know the family that they ran in, and not the format: the rest is as configured.
     ran = _layer_state(trainee, index) == family
-    return Row(what, asked, family if ran else mode(config), ran)
+    return _row(what, asked, asked if ran else mode(config))
 
 
-def _missing() -> str:
-    return "Transformer Engine" if GPU else "Transformer Engine on a GPU"
+def _not_run() -> str:
+    return f"{NOT_RUN}: needs Transformer Engine{'' if GPU else ' on a GPU'}"
+
+
+def _weights(trainee: Trainee) -> list[Row]:
+    """Return the row of weights stored quantized, where the recipe asks for them."""
+    config = trainee.asked.config
+    family = "fp8" if config.fp8 and config.fp8_param else "fp4" if config.fp4_param else ""
+    if not family or not (config.fp8 or config.fp4):
+        return []
+    if not has_transformer_engine():
+        return [_row("GEMM weights", family, _not_run())]
+    kinds = {type(parameter).__name__ for parameter in trainee.model.parameters()}
+    quantized = any(family.upper() in kind or "Float8" in kind for kind in kinds)
+    base = _dtypes(trainee.model.parameters())
+    return [_row("GEMM weights", family, family if quantized else base)]
 
 
 def _layer_state(trainee: Trainee, index: int) -> str:

@@ -16,7 +16,7 @@ from mp_core import MixedPrecisionConfig, Plan, make_plan
 from mp_plugin_megatron.trial.options import HEADS, SEQUENCE, VOCABULARY, Options
 from mp_plugin_megatron.versions import can_shard_the_optimizer
 
-LEARNING_RATE = 5e-3
+LEARNING_RATE = 3e-3
 GPU = torch.cuda.is_available()
 
 

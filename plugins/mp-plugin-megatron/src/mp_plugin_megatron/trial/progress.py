@@ -26,7 +26,7 @@ def shown(events: Iterable[Event], options: Options) -> Iterator[Event]:
 
 def status(event: Event) -> str:
     """Return loss, loss scale and tokens a second of one step."""
-    scale = f"  loss scale {event['loss_scale']:g}" if event["loss_scale"] != 1 else ""
+    scale = f"  loss scale {event['loss_scale']:.10g}" if event["loss_scale"] != 1 else ""
     skipped = "  overflow: step skipped" if event["skipped"] else ""
     return f"loss {event['loss']:.3f}{scale}  {event['tokens_per_second']:,.0f} tokens/s{skipped}"
 

@@ -9,12 +9,13 @@ from rich.text import Text
 from mp_core.render import page, table
 
 WIDTH, HEIGHT = 56, 8
+MARKS = {"agrees": "", "differs": "DIFFERS", "not run": "not run"}
 
 
 def print_result(result: dict[str, Any]) -> None:
     """Print the table *asked / effective*, the loss curve, and one closing line."""
     rows = [
-        (row["what"], row["asked"], row["effective"], "" if row["agrees"] else "differs")
+        (row["what"], row["asked"], row["effective"], MARKS[row["verdict"]])
         for row in result["effective"]
     ]
     with page() as out:
@@ -52,7 +53,7 @@ def curve(losses: list[float]) -> list[str]:
     """Return the loss by step as lines of a plot."""
     from uniplot import plot_to_string
 
-    lines: list[str] = plot_to_string(
+    text: str = plot_to_string(
         ys=losses,
         xs=list(range(1, len(losses) + 1)),
         title="loss by step",
@@ -61,4 +62,4 @@ def curve(losses: list[float]) -> list[str]:
         width=WIDTH,
         height=HEIGHT,
     )
-    return lines
+    return text.splitlines()
