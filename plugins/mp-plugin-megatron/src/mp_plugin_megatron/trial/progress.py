@@ -21,7 +21,9 @@ def shown(events: Iterable[Event], options: Options) -> Iterator[Event]:
     console = Console(stderr=True)
     # Closed here and not by the garbage collector, so that an interrupt ends the ranks first.
     with closing(iter(events)) as source:  # type: ignore[type-var] # a generator has close()
-        yield from _bar(source, options, console) if console.is_terminal else _lines(source, options)
+        yield from (
+            _bar(source, options, console) if console.is_terminal else _lines(source, options)
+        )
 
 
 def status(event: Event) -> str:

@@ -60,9 +60,7 @@ def _step(trainee: Trainee, inputs: torch.Tensor, labels: torch.Tensor) -> Step:
     return Step(mean.item() / distributed.get_world_size(), scale, not updated)
 
 
-def _result(
-    options: Options, trainee: Trainee, steps: list[Step], rate: float
-) -> dict[str, Any]:
+def _result(options: Options, trainee: Trainee, steps: list[Step], rate: float) -> dict[str, Any]:
     return {
         "recipe": trainee.asked.recipe,
         "ranks": options.ranks,
