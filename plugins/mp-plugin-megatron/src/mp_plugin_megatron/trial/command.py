@@ -24,7 +24,7 @@ INTERRUPTED = 130
 @click.option("--hidden", type=COUNT, default=64, show_default=True, help=f"A multiple of {HEADS}.")
 @json_option
 @click.pass_context
-def command(ctx: click.Context, name: str, as_json: bool, **sizes: int) -> None:
+def command(ctx: click.Context, /, name: str, as_json: bool, **sizes: int) -> None:
     """Train a small real model with a recipe and show what is in effect."""
     if sizes["hidden"] % HEADS:
         raise click.BadParameter(f"must be a multiple of {HEADS}, its heads", param_hint="--hidden")

@@ -53,7 +53,7 @@ STAND_INS: dict[str, Callable[..., Any]] = {
 }
 
 
-class OnCpu(TorchFunctionMode):  # type: ignore[misc] # torch leaves this class untyped
+class OnCpu(TorchFunctionMode):
     """Sends what is meant for a CUDA device to the CPU."""
 
     def __torch_function__(

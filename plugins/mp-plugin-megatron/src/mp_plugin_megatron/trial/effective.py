@@ -10,7 +10,6 @@ import torch
 from mp_core.settings import mode
 from mp_plugin_megatron.trial.model import GPU, Trainee, has_transformer_engine
 
-
 NOT_RUN = "not run here"
 
 

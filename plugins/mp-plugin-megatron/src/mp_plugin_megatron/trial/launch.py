@@ -26,7 +26,7 @@ class TrialFailed(MixedPrecisionError, RuntimeError):
 
 def events(options: Options) -> Iterator[dict[str, Any]]:
     """Yield the events of a run, the last with its ``result``; raise TrialFailed without one."""
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S603 # this interpreter, with arguments made here
         _command(options),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
