@@ -40,7 +40,7 @@ def has_transformer_engine() -> bool:
 
 def configs(options: Options) -> tuple[Any, Any, Any]:
     """Return new model, optimizer and DDP configs in which nothing is said of precision."""
-    fused = GPU
+    fused = has_transformer_engine()
     sharded = GPU or can_shard_the_optimizer()
     model = TransformerConfig(
         num_layers=options.layers,
