@@ -73,13 +73,13 @@ def build(name: str, factory: object, who: str) -> MixedPrecisionConfig:
     book, relay = recipe_book(), hooks()
     before = dict(book)
     try:
-        made = _checked(relay.mp_build_recipe(name=name, factory=factory), dict(book) != before)
+        made = _checked(relay.mp_build_recipe(name=name, factory=factory), book != before)
     except (KeyboardInterrupt, PluginError, RecipeConflict):
         raise
     except BaseException as error:
         raise plugin_error(who, "cannot build its config", error) from error
     finally:
-        if dict(book) != before:
+        if book != before:
             book.clear()
             book.update(before)
     # A copy, so that a factory that hands out one shared object cannot be changed through it.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mp_core.plan import Plan
 
 #: Wide enough that nothing is folded where no terminal sets the width.
-PIPED_WIDTH = 200
+PIPED_WIDTH = 10_000
 
 
 @contextmanager
