@@ -10,13 +10,25 @@ from mp_core.changes import RULE, Change
 from mp_core.errors import PrecisionConflict
 from mp_core.ledger import differs, unlike_default
 from mp_core.plan import Conflict, show
-from mp_core.settings import mode
+from mp_core.settings import inactive_because
 
 if TYPE_CHECKING:
     from mp_core.config import MixedPrecisionConfig
 
-#: Keeping one of these alone would leave a run in two modes at once.
-WHOLE_MODE = ("fp16", "bf16", "params_dtype")
+#: The base mode: a value of it is another recipe's, and no override's.
+MODE = ("fp16", "bf16", "params_dtype")
+#: What several configs hold together: keeping one's alone would make them contradict each other.
+SHARED = (
+    *MODE,
+    "fp4",
+    "fp4_param",
+    "fp4_param_gather",
+    "fp8",
+    "fp8_param",
+    "fp8_param_gather",
+    "fp8_recipe",
+    "reuse_grad_buf_for_mxfp8_param_ag",
+)
 
 
 class Settled(NamedTuple):
@@ -32,14 +44,14 @@ def settle(
 ) -> Settled:
     """Apply the conflict *policy* to *proposed*; *spoken*: see ledger.baseline.
 
-    Raises PrecisionConflict under ``keep`` for a part of the mode.
+    Raises PrecisionConflict under ``keep`` for a value that several configs share.
     """
     settled = Settled([], [], [])
     for offered in proposed:
         change = offered
         clash = differs(change.old, change.new) and _is_users(change, spoken)
         if clash and policy == "keep":
-            _refuse_half_a_mode(config, change)
+            _refuse_to_keep_alone(config, change)
             kept = replace(change, new=change.old, origin=RULE, reason="kept: set before")
             settled.kept.append(kept)
             change = kept
@@ -71,22 +83,27 @@ def _sentence(change: Change) -> str:
 
 def remedy(config: MixedPrecisionConfig, change: Change) -> str:
     """Return what to type to keep the user's value of *change*."""
-    if change.setting in WHOLE_MODE:
-        wanted = f"a recipe whose {change.field} is {show(change.old)}"
-        return f"To keep it, choose {wanted}: mp list"
-    keep = 'on_conflict="keep"'
-    if change.origin == RULE or not config.recipe:
-        return f"To keep it: {keep}"
-    return f'To keep it: "{config.recipe}:{change.setting}={_typed(change.old)}" or {keep}'
+    if change.setting in MODE:
+        return f"To keep it, choose a recipe whose {change.field} is {show(change.old)}: mp list"
+    ways = []
+    if config.recipe and not inactive_because(config, change.setting):
+        ways.append(f'"{config.recipe}:{change.setting}={_typed(change.old)}"')
+    if not _is_shared(change):
+        ways.append('on_conflict="keep"')
+    return f"To keep it: {' or '.join(ways) or 'choose a recipe with it: mp list'}"
 
 
 def _typed(value: object) -> str:
     return show(value).lower() if isinstance(value, bool) or value is None else show(value)
 
 
-def _refuse_half_a_mode(config: MixedPrecisionConfig, change: Change) -> None:
-    if change.setting in WHOLE_MODE:
-        message = f"{_sentence(change)}: the base mode is one fact and is not kept in part"
-        raise PrecisionConflict(
-            f"{message}. Choose a recipe of that mode instead of {mode(config)}"
-        )
+def _is_shared(change: Change) -> bool:
+    # Which of two formats one family uses is the model's own affair; on or off is everybody's.
+    is_format = change.setting in ("fp4", "fp8") and None not in (change.old, change.new)
+    return change.setting in SHARED and not is_format
+
+
+def _refuse_to_keep_alone(config: MixedPrecisionConfig, change: Change) -> None:
+    if _is_shared(change):
+        message = f"{_sentence(change)}: model, optimizer and DDP config share it, so it is not"
+        raise PrecisionConflict(f"{message} kept in one alone. {remedy(config, change)}")

@@ -48,7 +48,7 @@ class TorchMissing(MixedPrecisionError, ImportError):
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the one of *names* that *name* most likely means, or None."""
-    known = sorted(names)
+    known, name = sorted(names), name.strip().lower()
     matches = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     matches += sorted((each for each in known if name and name in each), key=len)
     return matches[0] if matches else None

@@ -71,9 +71,10 @@ def _values(config: MixedPrecisionConfig, asked: Iterable[tuple[str, Any]]) -> d
         plain = normal(name)
         field = plain if plain in fields else _unaliased(plain, fields)
         value = _typed(fields[field], written)
-        if values.setdefault(field, value) != value:
+        if field in values and values[field] != value:
             both = f"{values[field]!r} and {value!r}"
             raise InvalidPrecision(f"{field} is given twice and different: {both}")
+        values[field] = value
     return values
 
 

@@ -65,7 +65,7 @@ class Plan:
 
     def apply(self) -> None:
         """Carry out every change, or none; raise StalePlan when a target changed since."""
-        stale = [c for c in self.changes if _stale(c)]
+        stale = [c for c in (*self.changes, *self.stays) if _stale(c)]
         if stale:
             raise StalePlan(f"{self._names(stale)} changed since the plan was made: plan again")
         _write([(c.target, c.field, c.new) for c in self.changes])
@@ -74,9 +74,11 @@ class Plan:
             remember(target, record)
 
     def undo(self) -> None:
-        """Put back what apply() changed; raise StalePlan when a value changed since."""
+        """Put back what apply() changed; raise StalePlan when anything changed it since."""
         if not self._before and self.records:
             raise StalePlan("the plan was not applied: nothing to undo")
+        if any(recall(target) is not record for target, record in self.records):
+            raise StalePlan("another plan was applied to these configs since: undo that one first")
         stale = self.drift()
         if stale:
             raise StalePlan(f"{self._names(stale)} changed since the plan was applied")

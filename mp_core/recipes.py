@@ -34,9 +34,9 @@ class RecipeBook(dict[str, Factory]):
     """Factories by recipe name; ``-`` reads as ``_``, and ``name@distribution`` names a rival."""
 
     def __missing__(self, name: str) -> Factory:
-        plain, _, distribution = name.partition("@")
+        plain, at, distribution = name.partition("@")
         plain = normal(plain)
-        if distribution:
+        if at:
             return self._qualified(plain, canonical(distribution))
         if plain in self:
             return self[plain]
@@ -69,7 +69,7 @@ class RecipeBook(dict[str, Factory]):
             raise unknown_recipe(name, self)
         has = [recipe.distribution for recipe in offered]
         there = f"; it comes from {', '.join(sorted(has))}" if has else ""
-        raise UnknownRecipe(f"{distribution} has no recipe {name!r} here{there}")
+        raise UnknownRecipe(f"{distribution!r} has no recipe {name!r} here{there}")
 
 
 def _offered(found: object) -> tuple[Recipe, ...]:
@@ -126,7 +126,7 @@ def register(factory: F) -> F:
     is not the name of a function.
     """
     name = normal(getattr(factory, "__name__", repr(factory)))
-    if not NAME.fullmatch(name):
+    if not NAME.fullmatch(name) or not callable(factory):
         raise InvalidPrecision(f"{name!r} cannot be a recipe's name: register a named function")
     book = recipe_book()
     if name not in book:

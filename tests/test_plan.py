@@ -132,7 +132,7 @@ def test_keep_keeps_the_users_value_and_the_plan_says_so() -> None:
 
 def test_the_base_mode_is_not_kept_in_part() -> None:
     target = Target(bf16=True)
-    with pytest.raises(PrecisionConflict, match="the base mode is one fact"):
+    with pytest.raises(PrecisionConflict, match="share it"):
         fp16().setup(target, on_conflict="keep")
     assert target == Target(bf16=True)
 
@@ -197,6 +197,25 @@ def test_undo_refuses_to_erase_what_changed_since() -> None:
     assert [change.field for change in plan.drift()] == ["grad_reduce_in_fp32"]
     with pytest.raises(StalePlan, match="nothing to undo"):
         make_plan(BF16, Target()).undo()
+
+
+def test_undo_refuses_while_a_later_plan_stands() -> None:
+    target = Target()
+    first = BF16.setup(target)
+    second = BF16.replace(grad_reduce_in_fp32=False).setup(target)
+    with pytest.raises(StalePlan, match="another plan was applied"):
+        first.undo()
+    second.undo()
+    first.undo()
+    assert target == Target()
+
+
+def test_a_value_that_the_plan_found_right_and_someone_changed_makes_it_stale() -> None:
+    target = Target()
+    plan = make_plan(BF16.replace(grad_reduce_in_fp32=False), target)
+    target.grad_reduce_in_fp32 = True
+    with pytest.raises(StalePlan, match=r"model\.grad_reduce_in_fp32 changed since"):
+        plan.apply()
 
 
 def test_a_target_that_no_plugin_knows_is_refused() -> None:

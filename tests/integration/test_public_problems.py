@@ -77,6 +77,19 @@ def test_k5_k6_d3_a_run_without_fp8_names_no_fp8_recipe_to_the_optimizer(
     assert getattr(optimizer, "fp8_recipe", None) is None
 
 
+@pytest.mark.parametrize("field", ["fp8", "fp8_param", "fp8_recipe"])
+def test_k7_keep_does_not_leave_model_and_optimizer_with_two_fp8_recipes(
+    field: str, fresh: Any, state: Any
+) -> None:
+    model, _, _ = configs = fresh()
+    setattr(model, field, {"fp8": "hybrid", "fp8_param": True}.get(field, "blockwise"))
+    before = state(configs)
+    name = "bf16_mixed" if field != "fp8_recipe" else "bf16_with_fp8_current_scaling_mixed"
+    with pytest.raises(PrecisionConflict, match=f"{field}=.*share it"):
+        get_mixed_precision_config(name).setup(*configs, on_conflict="keep")
+    assert state(configs) == before
+
+
 @pytest.mark.parametrize("name", FP8)
 def test_k7_model_and_optimizer_name_the_same_fp8_recipe(name: str, fresh: Any) -> None:
     model, optimizer, _ = configs = fresh()
@@ -226,7 +239,7 @@ def test_k42_model_and_optimizer_are_never_in_different_modes(name: str, fresh: 
 def test_k42_keep_does_not_leave_the_optimizer_in_another_mode(fresh: Any) -> None:
     _, optimizer, _ = configs = fresh()
     optimizer.fp16 = True
-    with pytest.raises(PrecisionConflict, match="the base mode is one fact"):
+    with pytest.raises(PrecisionConflict, match="share it"):
         get_mixed_precision_config("bf16_mixed").setup(*configs, on_conflict="keep")
 
 

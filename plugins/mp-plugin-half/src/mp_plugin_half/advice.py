@@ -34,11 +34,11 @@ def _loss_scale(config: MixedPrecisionConfig) -> Advice:
     source = "Megatron-Bridge PR #371; megatron-core optimizer/grad_scaler.py"
     if config.loss_scale is not None:
         text = (
-            f"The loss scale is fixed at {config.loss_scale:g}: a step that overflows is skipped "
-            "and the scale stays. loss_scale=none makes it dynamic."
+            f"The loss scale is fixed at {config.loss_scale:.10g}: a step that overflows is "
+            "skipped and the scale stays. loss_scale=none makes it dynamic."
         )
         return Advice(text, source, ("loss_scale",))
-    start = "" if config.initial_loss_scale is None else f" at {config.initial_loss_scale:g}"
+    start = "" if config.initial_loss_scale is None else f" at {config.initial_loss_scale:.10g}"
     text = (
         f"FP16 needs its dynamic loss scaler, which starts{start}: expect the first steps to be "
         "skipped while the scale halves until no gradient overflows."

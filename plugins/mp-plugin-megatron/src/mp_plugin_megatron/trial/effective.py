@@ -80,7 +80,7 @@ def _asked_scaler(trainee: Trainee) -> str:
     config = trainee.asked.config
     if not config.fp16:
         return "none"
-    return "dynamic" if config.loss_scale is None else f"constant {config.loss_scale:g}"
+    return "dynamic" if config.loss_scale is None else f"constant {config.loss_scale:.10g}"
 
 
 def _scaler(inner: list[Any]) -> str:
@@ -90,7 +90,7 @@ def _scaler(inner: list[Any]) -> str:
         scaler = getattr(each, "grad_scaler", None)
         kind = type(scaler).__name__
         scale = each.get_loss_scale().item()
-        constant = "none" if scale == 1 else f"constant {scale:g}"
+        constant = "none" if scale == 1 else f"constant {scale:.10g}"
         found.add("dynamic" if kind == "DynamicGradScaler" else constant)
     return ", ".join(sorted(found))
 

@@ -29,12 +29,12 @@ def shown(events: Iterable[Event], options: Options) -> Iterator[Event]:
 def status(event: Event) -> str:
     """Return loss, loss scale and tokens a second of one step."""
     scale = f"  loss scale {event['loss_scale']:.10g}" if event["loss_scale"] != 1 else ""
-    skipped = "  overflow: step skipped" if event["skipped"] else ""
+    skipped = "  overflow, skipped" if event["skipped"] else ""
     return f"loss {event['loss']:.3f}{scale}  {event['tokens_per_second']:,.0f} tokens/s{skipped}"
 
 
 def _bar(events: Iterable[Event], options: Options, console: Console) -> Iterator[Event]:
-    columns = (BarColumn(bar_width=16), MofNCompleteColumn(), TextColumn("{task.description}"))
+    columns = (BarColumn(bar_width=10), MofNCompleteColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(f"starting {options.ranks} rank(s)", total=options.steps)
         for event in events:
