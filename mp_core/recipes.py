@@ -69,7 +69,7 @@ class RecipeBook(dict[str, Factory]):
             raise unknown_recipe(name, self)
         has = [recipe.distribution for recipe in offered]
         there = f"; it comes from {', '.join(sorted(has))}" if has else ""
-        raise UnknownRecipe(f"{distribution!r} has no recipe {name!r} here{there}")
+        raise UnknownRecipe(f"{distribution} has no recipe {name!r} here{there}")
 
 
 def _offered(found: object) -> tuple[Recipe, ...]:
