@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 OriginKind = Literal["recipe", "base recipe", "override", "rule"]
@@ -23,8 +22,7 @@ OVERRIDE = Origin("override")
 RULE = Origin("rule")
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """The value that a recipe gives to one field of one target; *old* may equal *new*.
 
     target: the object itself. origin and reason: why *new*. setting: the config field that this
@@ -32,7 +30,7 @@ class Change:
     itself, so that it is nobody's word.
     """
 
-    target: object = field(repr=False)
+    target: object
     field: str
     old: Any
     new: Any
@@ -40,6 +38,10 @@ class Change:
     reason: str = ""
     setting: str = ""
     derived: bool = False
+
+    def __repr__(self) -> str:
+        where = f"{type(self.target).__name__}.{self.field}"
+        return f"<Change {where}: {self.old!r} -> {self.new!r}, {self.origin}>"
 
 
 class Home(NamedTuple):

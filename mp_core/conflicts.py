@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from mp_core.changes import RULE, Change
@@ -52,7 +51,7 @@ def settle(
         clash = differs(change.old, change.new) and _is_users(change, spoken)
         if clash and policy == "keep":
             _refuse_to_keep_alone(config, change)
-            kept = replace(change, new=change.old, origin=RULE, reason="kept: set before")
+            kept = change._replace(new=change.old, origin=RULE, reason="kept: set before")
             settled.kept.append(kept)
             change = kept
         elif clash:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -10,10 +9,14 @@ from mp_core.changes import Change, Home
 from mp_core.errors import PrecisionNotApplied
 from mp_core.plan import Note
 from mp_core.plugins import hooks
-from mp_core.settings import settings
+from mp_core.settings import Setting, settings
 
 if TYPE_CHECKING:
     from mp_core.config import MixedPrecisionConfig
+
+
+#: Where all of these are given, a value at its default cannot be missing anywhere.
+ROLES = {"ddp", "model", "optimizer"}
 
 
 def landing_notes(
@@ -26,13 +29,14 @@ def landing_notes(
     """
     landed = {change.setting for change in changes}
     roles = {label.partition("[")[0] for label in targets}
-    defaults = {field.name: field.default for field in dataclasses.fields(config)}
+    defaults = type(config).__dataclass_fields__
     unplaced: dict[str, list[str]] = {}
     loud: set[str] = set()
     lost: dict[str, str] = {}
     for setting in settings(config):
-        unusual = setting.origin.kind != "rule" and setting.value != defaults[setting.field]
-        if setting.field in landed or not (unusual or config.recipe):
+        unusual = _is_unusual(setting, defaults[setting.field].default)
+        is_word = setting.origin.kind != "rule" and bool(config.recipe) and roles != ROLES
+        if setting.field in landed or not (unusual or is_word):
             continue
         homes: list[Home] = hooks().mp_homes(field=setting.field) or []
         elsewhere = [home.role for home in homes if home.present and home.role not in roles]
@@ -46,6 +50,13 @@ def landing_notes(
     for role, fields in sorted(unplaced.items()):
         text = f"no {role} config was given, so not set: {', '.join(fields)}"
         yield Note(text, loud=role in loud)
+
+
+def _is_unusual(setting: Setting, default: object) -> bool:
+    """A rule's own value is missed only where it turns something on."""
+    if setting.origin.kind == "rule":
+        return setting.value is True
+    return bool(setting.value != default)
 
 
 def _lost(field: str, value: object, homes: list[Home]) -> str:

@@ -27,6 +27,8 @@ class Record(NamedTuple):
     recipe: str = ""
 
 
+#: What a copy of a config shares with the original unless copied too.
+CONTAINERS = frozenset((dict, list, set))
 _EMPTY = Record({}, frozenset())
 #: By id, because a dataclass with equality has no hash; an entry leaves with its object.
 _records: dict[int, tuple[weakref.ref[Any], Record]] = {}
@@ -102,7 +104,7 @@ def clone(target: T) -> T:
     """Return a copy whose own containers may be changed without touching *target*."""
     made = copy.copy(target)
     state = vars(made)
-    for name in [name for name, value in state.items() if type(value) in (dict, list, set)]:
+    for name in [name for name, value in state.items() if type(value) in CONTAINERS]:
         state[name] = copy.copy(state[name])
     return made
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from mp_core.changes import RULE, Change
@@ -123,14 +122,14 @@ def _record(config: MixedPrecisionConfig, draft: Draft, final: object) -> Record
     written = {
         name: Written(before.get(name), value)
         for name, value in vars(final).items()
-        if differs(before.get(name), value)
+        if before.get(name) is not value and differs(before.get(name), value)
     }
     explicit = recall(draft.target).explicit | (draft.spoken & written.keys())
     return Record(written, explicit, config.recipe or "")
 
 
 def _on(change: Change, target: object, **updates: Any) -> Change:
-    return replace(change, target=target, **updates)
+    return change._replace(target=target, **updates)
 
 
 def _differences(target: object, final: object, proposed: Iterable[Change]) -> list[Change]:
@@ -140,6 +139,8 @@ def _differences(target: object, final: object, proposed: Iterable[Change]) -> l
     found = []
     for name, new in vars(final).items():
         old = state.get(name)
+        if old is new and name not in known:
+            continue
         if name in known and not differs(known[name].new, new):
             found.append(_on(known[name], target, old=old))
         elif name in known:

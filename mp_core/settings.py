@@ -41,6 +41,21 @@ SWITCHES = ("fp8_param", "fp8_param_gather", "fp4_param", "fp4_param_gather")
 REUSE = "reuse_grad_buf_for_mxfp8_param_ag"
 
 
+#: Fields, the switches one of which they need, and what to say where all are off.
+NEEDS = (
+    (FP8_KNOBS, ("fp8",), "fp8 is off"),
+    (FP4_KNOBS, ("fp4",), "fp4 is off"),
+    ((REUSE,), ("fp8_param_gather",), "fp8_param_gather is off"),
+    ((*LAYER_KNOBS, *SHARED_KNOBS), ("fp8", "fp4"), "fp8 and fp4 are off"),
+    (LAYER_KNOBS, ("first_last_layers_bf16",), "first_last_layers_bf16 is off"),
+    (LOSS_SCALE_KNOBS, ("fp16",), "only fp16 scales the loss"),
+)
+_SWITCHES: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+for _fields, _switches, _reason in NEEDS:
+    for _field in _fields:
+        _SWITCHES.setdefault(_field, []).append((_switches, _reason))
+
+
 class Setting(NamedTuple):
     """A value that the config wants in field *field* of whatever target has it."""
 
@@ -57,16 +72,8 @@ def mode(config: MixedPrecisionConfig) -> str:
 
 def inactive_because(config: MixedPrecisionConfig, field: str) -> str:
     """Return why *field* does nothing in this config, or an empty string."""
-    quantized = config.fp8 or config.fp4
-    for fields, active, reason in (
-        (FP8_KNOBS, config.fp8, "fp8 is off"),
-        (FP4_KNOBS, config.fp4, "fp4 is off"),
-        ((REUSE,), config.fp8_param_gather, "fp8_param_gather is off"),
-        ((*LAYER_KNOBS, *SHARED_KNOBS), quantized, "fp8 and fp4 are off"),
-        (LAYER_KNOBS, config.first_last_layers_bf16, "first_last_layers_bf16 is off"),
-        (LOSS_SCALE_KNOBS, config.fp16, "only fp16 scales the loss"),
-    ):
-        if field in fields and not active:
+    for switches, reason in _SWITCHES.get(field, ()):
+        if not any(getattr(config, switch) for switch in switches):
             return reason
     return ""
 

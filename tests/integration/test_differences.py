@@ -155,6 +155,15 @@ def test_a_value_without_a_place_is_refused_with_field_value_and_version(
     assert state(configs) == state(untouched)
 
 
+def test_a_value_that_only_follows_another_is_not_lost_in_silence_either(fresh: Any) -> None:
+    model, optimizer, ddp = fresh()
+    if hasattr(ddp, "fp4_param_gather") or not hasattr(model, "fp4"):
+        pytest.skip("only Megatron-Core 0.15 and 0.16 hold fp4_param without fp4_param_gather")
+    config = get_mixed_precision_config("bf16_mixed:fp4=e2m1,fp4_param=true")
+    with pytest.raises(PrecisionNotApplied, match="fp4_param_gather=True has no place"):
+        config.setup(model, optimizer, ddp)
+
+
 def test_autocast_and_fp32_land(fresh: Any) -> None:
     model, optimizer, ddp = fresh(bf16=True, params_dtype=torch.bfloat16)
     config = MixedPrecisionConfig(fp32=True, autocast_enabled=True, autocast_dtype="bf16")

@@ -45,7 +45,7 @@ def _note_derived(change: Change) -> Change:
     target: Any = change.target
     if change.field != "autocast_dtype":
         return change
-    return dataclasses.replace(change, derived=change.old in (None, target.params_dtype))
+    return change._replace(derived=change.old in (None, target.params_dtype))
 
 
 def validate(target: object) -> list[str] | None:
