@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from mp_core.config import MixedPrecisionConfig
 
 
+#: The label of a config that is updated by itself, whose caller has the others in hand.
+ALONE = "config"
 #: Where all of these are given, a value at its default cannot be missing anywhere.
 ROLES = {"ddp", "model", "optimizer"}
 
@@ -47,7 +49,7 @@ def landing_notes(
             lost[setting.field] = _lost(setting.field, setting.value, homes)
     if lost:
         raise PrecisionNotApplied(_message(config, lost))
-    for role, fields in sorted(unplaced.items()):
+    for role, fields in sorted(unplaced.items()) if ALONE not in roles else ():
         text = f"no {role} config was given, so not set: {', '.join(fields)}"
         yield Note(text, loud=role in loud)
 

@@ -11,7 +11,7 @@ from mp_core.conflicts import Settled, refuse_conflicts, settle
 from mp_core.errors import InvalidPrecision, PrecisionNotApplied, PrecisionRefused
 from mp_core.expression import RecipeLike, get_mixed_precision_config
 from mp_core.findings import Finding
-from mp_core.landing import landing_notes
+from mp_core.landing import ALONE, landing_notes
 from mp_core.ledger import Record, Written, baseline, differs, recall
 from mp_core.plan import Conflict, Note, Plan
 from mp_core.plugins import hooks
@@ -57,8 +57,13 @@ def make_plan(  # noqa: PLR0913 # three targets and two policies, as MixedPrecis
     """
     _one_of("on_conflict", on_conflict, POLICIES)
     _one_of("check", check, CHECKS)
-    resolved = get_mixed_precision_config(config)
     targets = _labelled(model_config, optimizer_config, ddp_config)
+    return _plan(get_mixed_precision_config(config), targets, on_conflict, check)
+
+
+def _plan(
+    resolved: MixedPrecisionConfig, targets: dict[str, object], on_conflict: str, check: str
+) -> Plan:
     drafts = [_draft(resolved, target, on_conflict) for target in targets.values()]
     if on_conflict == "error":
         refuse_conflicts(resolved, [c for draft in drafts for c in draft.settled.conflicts])
@@ -76,8 +81,14 @@ def make_plan(  # noqa: PLR0913 # three targets and two policies, as MixedPrecis
 def update_config_with_precision_overrides(
     mixed_precision_config: RecipeLike, config: T, *, on_conflict: str = "warn"
 ) -> T:
-    """Apply *mixed_precision_config* to one target and return that target."""
-    plan = make_plan(mixed_precision_config, config, on_conflict=on_conflict)
+    """Apply *mixed_precision_config* to one config, be it a model's, an optimizer's or a DDP's.
+
+    Returns that config. Values that belong in the others are left to them, and findings, which
+    need all of them, are not looked for. Errors as MixedPrecisionConfig.setup.
+    """
+    _one_of("on_conflict", on_conflict, POLICIES)
+    resolved = get_mixed_precision_config(mixed_precision_config)
+    plan = _plan(resolved, {ALONE: config}, on_conflict, check="off")
     plan.report()
     plan.apply()
     return config

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from mp_core.changes import Change
 from mp_core.errors import PrecisionRefused
-from mp_core.ledger import clone
-from mp_core.plan import Note
+from mp_core.ledger import clone, differs
+from mp_core.plan import Note, show
 from mp_core.plugins import hooks
 
 if TYPE_CHECKING:
@@ -37,10 +37,19 @@ def rehearse(
             raise _refused(config, clean, refusal) from refusal
         text = f"{type(clean).__name__} has this complaint without the recipe too: {complaint}"
         return final, [Note(text, loud=True)]
+    name = type(clean).__name__
+    known = _warnings_before(clean) if said else []
     notes = [Note(f"not checked here: {text}") for text in unchecked]
-    if said:
-        said = [text for text in said if text not in _validate(clone(clean))[0]]
-    return final, notes + [Note(f"{type(clean).__name__} warns: {text}") for text in said]
+    notes += [Note(f"{name} warns: {text}") for text in said if text not in known]
+    return final, notes + _overruled(final, changes)
+
+
+def _overruled(final: object, changes: Iterable[Change]) -> list[Note]:
+    """Return a loud note for each value that the target's own validation replaced."""
+    name = type(final).__name__
+    lost = [c for c in changes if differs(getattr(final, c.field), c.new)]
+    texts = [f"{c.field}={show(c.new)} into {show(getattr(final, c.field))}" for c in lost]
+    return [Note(f"{name} itself turns {text}", loud=True) for text in texts]
 
 
 def _validate(target: object) -> tuple[list[str], list[str]]:
@@ -50,6 +59,14 @@ def _validate(target: object) -> tuple[list[str], list[str]]:
         unchecked = hooks().mp_validate(target=target)
     said = [str(w.message) for w in caught if not issubclass(w.category, DeprecationWarning)]
     return said, unchecked
+
+
+def _warnings_before(clean: object) -> list[str]:
+    """Return what *clean* warns of without the recipe, nothing where the recipe cures an error."""
+    try:
+        return _validate(clone(clean))[0]
+    except Exception:  # noqa: BLE001 # a foreign validation may raise anything
+        return []
 
 
 def _complaint(clean: object) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,6 +39,10 @@ class Target:
     def __post_init__(self) -> None:
         if self.hysteresis == 13:
             raise AssertionError("13 is not supported")
+        if self.hysteresis == 14:
+            self.hysteresis = 3
+        if self.hysteresis == 15:
+            warnings.warn("15 is many", stacklevel=2)
         self.doubled = 2 * self.hysteresis
         self.sizes.append(1)
         self.sizes.pop()
@@ -99,6 +104,22 @@ def test_a_complaint_that_the_unchanged_target_has_is_not_blamed_on_the_recipe()
     plan = BF16.setup(target)
     assert target.bf16
     assert "has this complaint without the recipe too" in plan.notes[0].text
+
+
+def test_a_complaint_that_the_recipe_cures_is_none() -> None:
+    target = Target()
+    target.hysteresis = 13
+    plan = fp16(hysteresis=15).setup(target, target, target)
+    assert target.hysteresis == 15
+    assert any(note.text == "Target warns: 15 is many" for note in plan.notes)
+
+
+def test_a_value_that_the_target_itself_replaces_is_a_loud_note() -> None:
+    targets = Target(), Target(), Target()
+    plan = fp16(hysteresis=14).setup(*targets)
+    assert [target.hysteresis for target in targets] == [3, 3, 3]
+    (text,) = {note.text for note in plan.notes if note.loud}
+    assert text == "Target itself turns hysteresis=14 into 3"
 
 
 def test_an_overwritten_value_is_a_warning_that_says_how_to_keep_it(

@@ -224,7 +224,23 @@ def test_dtypes_are_names_that_read_as_torch_dtypes() -> None:
     assert config.to_dict()["params_dtype"] == "float32"
 
 
-def test_one_target_alone_can_be_updated(fresh: Any) -> None:
-    model, _, _ = fresh()
-    assert update_config_with_precision_overrides("bf16_mixed", model) is model
-    assert model.bf16
+def test_configs_updated_one_by_one_equal_those_of_setup(
+    fresh: Any, state: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    single, together = fresh(), fresh()
+    for name in ("fp16_with_fp8_delayed_scaling_mixed", "bf16_with_fp8_current_scaling_mixed"):
+        for config in single:
+            assert update_config_with_precision_overrides(name, config) is config
+        get_mixed_precision_config(name).setup(*together)
+        assert state(single) == state(together)
+    assert caplog.records == []
+
+
+def test_one_config_alone_refuses_what_no_installed_config_holds(fresh: Any, state: Any) -> None:
+    configs, untouched = fresh(), fresh()
+    if hasattr(configs[2], "fp4_param_gather"):
+        pytest.skip("this Megatron-Core holds every field of the recipe")
+    for config in configs:
+        with pytest.raises(PrecisionNotApplied, match="fp4_param_gather=True has no place"):
+            update_config_with_precision_overrides("bf16_with_nvfp4_mixed", config)
+    assert state(configs) == state(untouched)

@@ -12,8 +12,8 @@ from mp_core.dtypes import NAMES, torch_dtype
 from mp_core.errors import closest
 from mp_plugin_megatron.classes import CLASSES, config_class
 
-#: What TransformerConfig demands; a plan depends on none of them.
-REQUIRED = {"num_layers": 2, "hidden_size": 128, "num_attention_heads": 4}
+#: What TransformerConfig demands; layers enough for the first and last ones of any recipe.
+REQUIRED = {"num_layers": 64, "hidden_size": 128, "num_attention_heads": 4}
 
 
 def targets(values: Mapping[str, Any]) -> dict[str, object]:
