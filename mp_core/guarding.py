@@ -10,7 +10,7 @@ from mp_core.changes import Change, Home
 from mp_core.config import MixedPrecisionConfig
 from mp_core.discovery import RECIPES, Entry
 from mp_core.errors import MixedPrecisionError, PluginError
-from mp_core.findings import Advice, Finding
+from mp_core.findings import Advice, Finding, Rule
 from mp_core.loading import plugin_error
 
 Report = Callable[[Entry, PluginError], None]
@@ -158,8 +158,12 @@ READERS: dict[str, Callable[[Entry, Any], Any]] = {
     "mp_apply": _each(Change),
     "mp_build_recipe": _config,
     "mp_check": _each(Finding),
+    "mp_devices": _mapping,
+    "mp_facts": _mapping,
     "mp_homes": _each(Home),
     "mp_recipes": _offers,
+    "mp_rules": _each(Rule),
     "mp_targets": _mapping,
+    "mp_variables": _mapping,
     "mp_vocabulary": _words,
 }

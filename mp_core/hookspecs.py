@@ -10,8 +10,8 @@ import pluggy
 if TYPE_CHECKING:
     from mp_core.changes import Change, Home
     from mp_core.config import MixedPrecisionConfig
-    from mp_core.findings import Advice, Finding
-    from mp_core.situation import Situation
+    from mp_core.findings import Advice, Finding, Rule
+    from mp_core.situation import Fact, Situation
 
 PROJECT = "mp_core"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -72,4 +72,24 @@ class HookSpecs:
     @hookspec
     def mp_check(self, config: MixedPrecisionConfig, situation: Situation) -> Iterable[Finding]:
         """Return what is wrong, or unknown, about *config* in *situation*."""
+        raise AssertionError  # a specification is never called
+
+    @hookspec
+    def mp_rules(self) -> Iterable[Rule]:
+        """Return the rules of this plugin's checks, one for each code that they use."""
+        raise AssertionError  # a specification is never called
+
+    @hookspec
+    def mp_devices(self) -> Mapping[str, str]:
+        """Return ``vendor:architecture`` by product name, of devices that core does not know."""
+        raise AssertionError  # a specification is never called
+
+    @hookspec
+    def mp_facts(self) -> Mapping[str, Fact]:
+        """Return what this plugin detects of the machine it runs on, without importing much."""
+        raise AssertionError  # a specification is never called
+
+    @hookspec
+    def mp_variables(self) -> Mapping[str, str]:
+        """Return what each environment variable changes that changes a recipe."""
         raise AssertionError  # a specification is never called

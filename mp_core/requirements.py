@@ -1,0 +1,157 @@
+"""Where something runs, as rows of data: devices, what each needs, and what is different there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from mp_core.devices import matches
+from mp_core.findings import Finding, Rule
+from mp_core.releases import at_least, version
+from mp_core.situation import UNKNOWN, Situation
+
+
+class Place(NamedTuple):
+    """A row of the table: some devices, and what holds on them.
+
+    device: as devices.matches() takes it. cuda, cublas, cudnn, transformer_engine: the lowest
+    versions, empty where there is no such thing. variables: environment variables that have to
+    be set, as ``NAME=value``. no: why it does not run there. but: what is different there, said
+    with *severity*. remedy: what to type then. source: what a reader can open.
+    """
+
+    device: str
+    source: str
+    cuda: str = ""
+    cublas: str = ""
+    cudnn: str = ""
+    transformer_engine: str = ""
+    variables: tuple[str, ...] = ()
+    no: str = ""
+    but: str = ""
+    severity: str = "warning"
+    remedy: str = ""
+
+
+#: The libraries that a place may need, by the fact's name.
+LIBRARIES = {
+    "cuda": "CUDA",
+    "cublas": "cuBLAS",
+    "cudnn": "cuDNN",
+    "transformer_engine": "Transformer Engine",
+}
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """Where *what* runs; the rules' codes are *prefix* and numbers from *start* on.
+
+    Six codes: the device, CUDA, cuBLAS, cuDNN, Transformer Engine, environment variables. The
+    first place whose device matches decides; a device of no place is unknown.
+    """
+
+    what: str
+    prefix: str
+    places: tuple[Place, ...]
+    source: str
+    start: int = 201
+
+    def rules(self) -> tuple[Rule, ...]:
+        """Return the rules that check() gives findings of."""
+        failure = "The run fails at its first forward pass, after every rank has started."
+        device = Rule(
+            f"{self.prefix}{self.start}",
+            f"{self.what} runs on some architectures only, and not always on newer ones.",
+            failure,
+            self.source,
+            "machine",
+        )
+        return device, *(self._library_rule(fact) for fact in LIBRARIES), self._variable_rule()
+
+    def check(self, situation: Situation) -> Iterator[Finding]:
+        """Yield what stands against running on the situation's device, or is not known."""
+        rules = self.rules()
+        device = situation.value("device")
+        if device in (UNKNOWN, None):
+            message = f"Whether {self.what} runs is not known: the device is not known."
+            yield rules[0].unknown(message, "Type --gpu, such as --gpu h100.")
+            return
+        place = next((each for each in self.places if matches(each.device, device)), None)
+        if place is None:
+            message = f"Whether {self.what} runs on {device} is not known: no source says."
+            yield rules[0].unknown(message, f"Known: {self._known()}.")
+        elif place.no:
+            message = f"{self.what} does not run on {device}: {place.no}"
+            yield rules[0].error(message, place.remedy or "See mp matrix.", place.source)
+        else:
+            yield from self._needs(place, situation, rules)
+
+    def _needs(
+        self, place: Place, situation: Situation, rules: tuple[Rule, ...]
+    ) -> Iterator[Finding]:
+        for rule, fact in zip(rules[1:], LIBRARIES, strict=False):
+            floor = getattr(place, fact)
+            if floor:
+                yield from self._library(rule, fact, floor, situation, place)
+        for variable in place.variables:
+            yield from self._variable(rules[-1], variable, situation, place)
+        if place.but:
+            message = f"{self.what} on {situation.value('device')}: {place.but}"
+            say = getattr(rules[0], place.severity)
+            yield say(message, place.remedy or "Compare losses before a long run.", place.source)
+
+    def _library(
+        self, rule: Rule, fact: str, floor: str, situation: Situation, place: Place
+    ) -> Iterator[Finding]:
+        name, found = LIBRARIES[fact], situation.value(fact)
+        where = f"on {situation.value('device')}"
+        need = f"{self.what} {where} needs {name} {floor} or later"
+        flag = {"transformer_engine": "te"}.get(fact, fact)
+        if found is None:
+            message = f"{need}, and it is not installed."
+            yield rule.error(message, f"Install {name} {floor} or later.", place.source)
+        elif found is UNKNOWN:
+            if fact != "cublas" or not _cuda_answers(situation, place):
+                yield rule.unknown(f"{need}; which is there is not known.", f"Type --{flag}.")
+        elif at_least(found, floor) is None:
+            message = f"{need}; {found} is a pre-release of it, which may have it or not."
+            yield rule.unknown(message, f"Use {name} {floor}.", place.source)
+        elif not at_least(found, floor):
+            message = f"{need}; here is {found}."
+            yield rule.error(message, f"Use {name} {floor} or later.", place.source)
+
+    def _variable(
+        self, rule: Rule, variable: str, situation: Situation, place: Place
+    ) -> Iterator[Finding]:
+        name, _, wanted = variable.partition("=")
+        found = situation.value(name)
+        need = f"{self.what} on {situation.value('device')} needs {variable} in the environment"
+        if found is UNKNOWN:
+            message = f"{need}; whether it is set is not known."
+            yield rule.unknown(message, f"Type --env {variable} if it is.", place.source)
+        elif str(found) != wanted:
+            state = "it is not set" if found is None else f"it is {found!r}"
+            yield rule.error(f"{need}; {state}.", f"export {variable}", place.source)
+
+    def _library_rule(self, fact: str) -> Rule:
+        name, number = LIBRARIES[fact], self.start + 1 + list(LIBRARIES).index(fact)
+        why = f"The {name} that brings what {self.what} calls, by architecture."
+        follows = "An older one refuses, or has no such kernel or class."
+        return Rule(f"{self.prefix}{number}", why, follows, self.source, "machine")
+
+    def _variable_rule(self) -> Rule:
+        why = f"On some devices {self.what} is off unless an environment variable turns it on."
+        follows = "Transformer Engine refuses, or runs what its authors do not support."
+        return Rule(f"{self.prefix}{self.start + 5}", why, follows, self.source, "machine")
+
+    def _known(self) -> str:
+        return ", ".join(place.device for place in self.places if not place.no)
+
+
+def _cuda_answers(situation: Situation, place: Place) -> bool:
+    """Return whether CUDA's own finding stands for cuBLAS: a toolkit ships its own version's."""
+    cuda = situation.value("cuda")
+    if cuda in (UNKNOWN, None):
+        return bool(place.cuda)
+    return version(cuda) >= version(place.cublas) or not at_least(cuda, place.cuda or "0")
