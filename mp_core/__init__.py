@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from mp_core.changes import Change, Home, Origin
     from mp_core.config import MixedPrecisionConfig
     from mp_core.errors import (
+        ClassMissing,
         InvalidPrecision,
         MixedPrecisionError,
         PluginError,
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
         UnknownRecipe,
     )
     from mp_core.expression import get_mixed_precision_config
-    from mp_core.findings import Advice, Finding
+    from mp_core.findings import Advice, Finding, Rule
     from mp_core.hookspecs import hookimpl
     from mp_core.ledger import explicit
     from mp_core.plan import Plan
     from mp_core.planner import make_plan, update_config_with_precision_overrides
     from mp_core.recipes import Recipe, RecipeBook, derive, register
-    from mp_core.situation import UNKNOWN, Situation
+    from mp_core.situation import UNKNOWN, Fact, Situation
+    from mp_core.verdicts import check
 
     MIXED_PRECISION_RECIPES: RecipeBook
 
@@ -36,6 +38,7 @@ _HOMES = {
     "changes": ("Change", "Home", "Origin"),
     "config": ("MixedPrecisionConfig",),
     "errors": (
+        "ClassMissing",
         "InvalidPrecision",
         "MixedPrecisionError",
         "PluginError",
@@ -48,13 +51,14 @@ _HOMES = {
         "UnknownRecipe",
     ),
     "expression": ("get_mixed_precision_config",),
-    "findings": ("Advice", "Finding"),
+    "findings": ("Advice", "Finding", "Rule"),
     "hookspecs": ("hookimpl",),
     "ledger": ("explicit",),
     "plan": ("Plan",),
     "planner": ("make_plan", "update_config_with_precision_overrides"),
     "recipes": ("Recipe", "RecipeBook", "derive", "register"),
-    "situation": ("UNKNOWN", "Situation"),
+    "situation": ("UNKNOWN", "Fact", "Situation"),
+    "verdicts": ("check",),
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -63,6 +67,8 @@ __all__ = [
     "UNKNOWN",
     "Advice",
     "Change",
+    "ClassMissing",
+    "Fact",
     "Finding",
     "Home",
     "InvalidPrecision",
@@ -77,10 +83,12 @@ __all__ = [
     "Recipe",
     "RecipeBook",
     "RecipeConflict",
+    "Rule",
     "Situation",
     "StalePlan",
     "TorchMissing",
     "UnknownRecipe",
+    "check",
     "derive",
     "explicit",
     "get_mixed_precision_config",

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 
 from mp_core.config import MixedPrecisionConfig
-from mp_core.findings import Finding
+from mp_core.findings import Finding, Rule
 from mp_core.situation import UNKNOWN, Situation, Unknown
 
 
@@ -22,7 +22,7 @@ def any_true(situation: Situation, *names: str) -> bool | Unknown:
 
 
 def unused_knobs(
-    config: MixedPrecisionConfig, names: Iterable[str], code: str, why: str, source: str
+    config: MixedPrecisionConfig, names: Iterable[str], rule: Rule, why: str
 ) -> Iterator[Finding]:
     """Yield a warning for each field of *names* that is set to other than its default.
 
@@ -33,7 +33,7 @@ def unused_knobs(
         value, default = getattr(config, name), defaults[name]
         if value != default:
             message = f"{name}={value!r} does nothing {why}; its default is {default!r}."
-            yield Finding(code, "warning", message, f"Type {name}={_typed(default)}.", source)
+            yield rule.warning(message, f"Type {name}={_typed(default)}.")
 
 
 def _typed(value: object) -> str:

@@ -159,7 +159,7 @@ class MixedPrecisionConfig:
 
         validate(self)
 
-    def setup(
+    def setup(  # noqa: PLR0913 # three targets, two policies, and where it runs
         self,
         model_config: object | None,
         optimizer_config: object | None = None,
@@ -167,21 +167,36 @@ class MixedPrecisionConfig:
         *,
         on_conflict: str = "warn",
         check: str = "warn",
+        situation: Any = None,
     ) -> Plan:
         """Apply this config to the targets, all or none, and return the plan that was carried out.
 
         ddp_config: one object or several. on_conflict: what to do where the user's explicit value
         differs: ``warn`` (the recipe wins), ``error`` (nothing changes), ``keep``. check: what to
-        do with findings: ``error`` (refuse on one of error severity), ``warn``, ``off``.
+        do with findings: ``error`` (refuse on one of error severity), ``warn``, ``off``. situation:
+        facts about the machine and the layout that the configs do not hold, as mp_core.check takes.
         Raises PrecisionNotApplied, PrecisionRefused, PrecisionConflict, before anything changes.
         """
         from mp_core.planner import make_plan
 
         targets = (model_config, optimizer_config, ddp_config)
-        plan = make_plan(self, *targets, on_conflict=on_conflict, check=check)
+        policies = {"on_conflict": on_conflict, "check": check}
+        plan = make_plan(self, *targets, **policies, situation=situation)
         plan.report()
         plan.apply()
         return plan
+
+    def te_recipe(self, situation: Any = None) -> object | None:
+        """Return the recipe object of Transformer Engine, or a vendor's, that this config means.
+
+        situation: as mp_core.check takes; where it gives a version of Transformer Engine, the
+        fields are that version's. None where no FP8 or FP4 is on. Raises InvalidPrecision naming
+        a setting that the class has no field for, and ClassMissing where it is not installed.
+        """
+        from mp_core.recipe_calls import recipe_call
+
+        call = recipe_call(self, situation)
+        return None if call is None else call.build()
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

@@ -78,7 +78,7 @@ def matches(pattern: str, key: str) -> bool:
     """
     vendor, _, architecture = pattern.partition(":")
     if ".." not in architecture:
-        return architecture == "*" and key.partition(":")[0] == vendor or pattern == _plain(key)
+        return (architecture == "*" and key.partition(":")[0] == vendor) or pattern == _plain(key)
     first, _, last = architecture.replace("sm", "").partition("..")
     found = CUDA.fullmatch(key)
     return bool(found and int(first or 0) <= int(found[1]) <= int(last or 10**9))

@@ -46,6 +46,10 @@ class TorchMissing(MixedPrecisionError, ImportError):
     """A torch.dtype was asked for where torch is not installed."""
 
 
+class ClassMissing(MixedPrecisionError, ImportError):
+    """The class of a recipe object cannot be imported here."""
+
+
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the one of *names* that *name* most likely means, or None."""
     known, name = sorted(names), name.strip().lower()

@@ -20,11 +20,14 @@ RecipeLike = str | Mapping[str, Any] | MixedPrecisionConfig
 Asked = list[tuple[str, Any]]
 
 
-def get_mixed_precision_config(name: RecipeLike, **overrides: object) -> MixedPrecisionConfig:
+def get_mixed_precision_config(
+    name: RecipeLike, *, situation: Any = None, **overrides: object
+) -> MixedPrecisionConfig:
     """Return the validated config that *name* and *overrides* ask for.
 
     name: ``"bf16_mixed"``, ``"bf16_mixed:fp8_margin=1"``, ``{"recipe": "bf16_mixed", ...}``, or a
-    config, which is returned as it is unless overrides are given. Raises UnknownRecipe,
+    config, which is returned as it is unless overrides are given. situation: as mp_core.check
+    takes; its findings are logged, a line each. Raises UnknownRecipe,
     RecipeConflict or InvalidPrecision (all ValueError) and PluginError.
     """
     config, asked = _start(name)
@@ -32,6 +35,11 @@ def get_mixed_precision_config(name: RecipeLike, **overrides: object) -> MixedPr
     if asked:
         config = config.replace(**_values(config, asked))
     config.validate()
+    if situation is not None:
+        from mp_core.plan import report_findings
+        from mp_core.verdicts import check
+
+        report_findings(config.recipe or type(config).__name__, check(config, situation))
     return config
 
 

@@ -145,6 +145,12 @@ def _config(entry: Entry, result: Any) -> Any:
     return _instance(result, MixedPrecisionConfig)
 
 
+def _call(entry: Entry, result: Any) -> Any:
+    from mp_core.calls import Call
+
+    return _instance(result, Call)
+
+
 def _instance(value: Any, kind: type) -> Any:
     if not isinstance(value, kind):
         raise TypeError(f"it gives a {type(value).__name__}, not a {kind.__name__}")
@@ -164,6 +170,7 @@ READERS: dict[str, Callable[[Entry, Any], Any]] = {
     "mp_recipes": _offers,
     "mp_rules": _each(Rule),
     "mp_targets": _mapping,
+    "mp_te_recipe": _call,
     "mp_variables": _mapping,
     "mp_vocabulary": _words,
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 if TYPE_CHECKING:
+    from mp_core.calls import Call
     from mp_core.changes import Change, Home
     from mp_core.config import MixedPrecisionConfig
     from mp_core.findings import Advice, Finding, Rule
@@ -93,3 +94,10 @@ class HookSpecs:
     def mp_variables(self) -> Mapping[str, str]:
         """Return what each environment variable changes that changes a recipe."""
         raise AssertionError  # a specification is never called
+
+    @hookspec(firstresult=True)
+    def mp_te_recipe(self, config: MixedPrecisionConfig, situation: Situation) -> Call | None:
+        """Return the call that makes the recipe object of *config*; None: not my precision.
+
+        Of a class of Transformer Engine, or of a vendor's library.
+        """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -92,7 +93,10 @@ class Plan:
         return [c for c in self.changes if differs(getattr(c.target, c.field, None), c.new)]
 
     def report(self) -> None:
-        """Log a warning for each overwritten value, loud note and finding above a note."""
+        """Log a warning for each overwritten value, loud note, and finding that is one or worse.
+
+        Findings are told in rank 0 only; those that lack a fact, and notes, at level INFO.
+        """
         for conflict in self.conflicts:
             change = conflict.change
             was = f"{self.label(change)}.{change.field}={show(change.old)} was set before"
@@ -103,9 +107,7 @@ class Plan:
             logger.log(
                 logging.WARNING if note.loud else logging.INFO, "%s: %s", self.recipe, note.text
             )
-        for finding in self.findings:
-            level = logging.INFO if finding.severity == "note" else logging.WARNING
-            logger.log(level, "%s: %s", self.recipe, finding)
+        report_findings(self.recipe, self.findings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain data, sorted as it is printed."""
@@ -141,6 +143,15 @@ class Plan:
 
     def __str__(self) -> str:
         return self.to_text()
+
+
+def report_findings(recipe: str, findings: Iterable[Finding]) -> None:
+    """Log a line for each finding on *recipe*, where this process is rank 0 or has no rank."""
+    if os.environ.get("RANK", "0") != "0":
+        return
+    for finding in findings:
+        level = logging.WARNING if finding.severity in ("error", "warning") else logging.INFO
+        logger.log(level, "%s: %s", recipe, finding)
 
 
 def _stale(change: Change) -> bool:

@@ -17,7 +17,8 @@ from mp_core.plan import Conflict, Note, Plan
 from mp_core.plugins import hooks
 from mp_core.rehearsal import rehearse
 from mp_core.settings import dead_knobs
-from mp_core.situation import Situation
+from mp_core.situation import Situation, situation_of
+from mp_core.verdicts import findings as find
 
 T = TypeVar("T")
 POLICIES = ("error", "keep", "warn")
@@ -50,6 +51,7 @@ def make_plan(  # noqa: PLR0913 # three targets and two policies, as MixedPrecis
     *,
     on_conflict: str = "warn",
     check: str = "warn",
+    situation: Any = None,
 ) -> Plan:
     """Return what applying *config* to the targets would do; nothing is changed.
 
@@ -58,11 +60,16 @@ def make_plan(  # noqa: PLR0913 # three targets and two policies, as MixedPrecis
     _one_of("on_conflict", on_conflict, POLICIES)
     _one_of("check", check, CHECKS)
     targets = _labelled(model_config, optimizer_config, ddp_config)
-    return _plan(get_mixed_precision_config(config), targets, on_conflict, check)
+    resolved = get_mixed_precision_config(config)
+    return _plan(resolved, targets, on_conflict, check, situation_of(situation))
 
 
 def _plan(
-    resolved: MixedPrecisionConfig, targets: dict[str, object], on_conflict: str, check: str
+    resolved: MixedPrecisionConfig,
+    targets: dict[str, object],
+    on_conflict: str,
+    check: str,
+    situation: Situation,
 ) -> Plan:
     drafts = [_draft(resolved, target, on_conflict) for target in targets.values()]
     if on_conflict == "error":
@@ -74,7 +81,8 @@ def _plan(
     notes += [
         Note(f"{k} does nothing: {why}", loud=True) for k, why in dead_knobs(resolved).items()
     ]
-    findings = _findings(resolved, [each.final for each in rehearsed], check)
+    finals = tuple(each.final for each in rehearsed)
+    findings = _findings(resolved, situation.of_configs(finals), check)
     return _assemble(resolved, targets, rehearsed, notes, findings)
 
 
@@ -88,7 +96,7 @@ def update_config_with_precision_overrides(
     """
     _one_of("on_conflict", on_conflict, POLICIES)
     resolved = get_mixed_precision_config(mixed_precision_config)
-    plan = _plan(resolved, {ALONE: config}, on_conflict, check="off")
+    plan = _plan(resolved, {ALONE: config}, on_conflict, "off", Situation())
     plan.report()
     plan.apply()
     return config
@@ -165,12 +173,10 @@ def _differences(target: object, final: object, proposed: Iterable[Change]) -> l
     return found
 
 
-def _findings(config: MixedPrecisionConfig, finals: list[object], check: str) -> list[Finding]:
+def _findings(config: MixedPrecisionConfig, situation: Situation, check: str) -> list[Finding]:
     if check == "off":
         return []
-    situation = Situation(configs=tuple(finals))
-    answers = hooks().mp_check(config=config, situation=situation)
-    findings = sorted(finding for answer in answers for finding in answer)
+    findings = find(config, situation)
     errors = [finding for finding in findings if finding.severity == "error"]
     if check == "error" and errors:
         raise PrecisionRefused("\n".join(map(str, errors)))

@@ -102,24 +102,23 @@ def misaligned(
         if parts is UNKNOWN:
             split_unknown = True
         elif each.size % (parts * multiple):
-            yield _finding(rule, say, each, parts, multiple, what)
+            message, remedy = _sentences(each, parts, multiple)
+            yield getattr(rule, say)(f"{message}, as {what} needs.", remedy)
     missing += [TP] if split_unknown else []
     if missing:
         message = f"The GEMM shapes of {what} were not all checked: {', '.join(missing)} unknown."
         yield rule.unknown(message, "Type --target FILE, or the shape's own options.")
 
 
-def _finding(
-    rule: Rule, say: str, each: Dimension, parts: int, multiple: int, what: str
-) -> Finding:
+def _sentences(each: Dimension, parts: int, multiple: int) -> tuple[str, str]:
+    """Return what is wrong with a size, and the nearest value and split that fit."""
     local = f" / {each.split} {parts} = {each.size / parts:g}" if parts > 1 else ""
-    message = f"{each.name} {each.size}{local} is no multiple of {multiple}, as {what} needs."
     options = [f"{each.name}={_nearest(each.size, parts * multiple)}"]
     fits = [n for n in SPLITS if each.size % (n * multiple) == 0]
     if parts > 1 and fits:
         options.append(f"{each.split}={min(fits, key=lambda n: abs(n - parts))}")
-    make: Finding = getattr(rule, say)(message, f"Use {' or '.join(options)}.")
-    return make
+    message = f"{each.name} {each.size}{local} is no multiple of {multiple}"
+    return message, f"Use {' or '.join(options)}."
 
 
 def _nearest(size: int, multiple: int) -> int:

@@ -84,9 +84,14 @@ class Situation:
         """Return this situation with *settled* facts, whatever else it knows."""
         return self._copy(settled={**self._settled, **settled})
 
+    def of_configs(self, configs: tuple[object, ...]) -> Situation:
+        """Return this situation of other config objects."""
+        return self._copy(configs=configs)
+
     def _copy(self, **changes: Any) -> Situation:
-        same = {"environment": self._environment, "facts": self._facts, "settled": self._settled}
-        made = Situation(self._given, self._configs, **{**same, **changes})
+        same: dict[str, Any] = {"configs": self._configs, "environment": self._environment}
+        same |= {"facts": self._facts, "settled": self._settled}
+        made = Situation(self._given, **{**same, **changes})
         # What is asked of a copy is asked of this one: a caller lists what was missing.
         made._asked = self._asked
         return made

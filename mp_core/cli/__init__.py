@@ -13,9 +13,11 @@ from mp_core.loading import load
 
 #: Core's verbs by name: their one-line help, so that ``mp --help`` imports none of them.
 VERBS = {
+    "check": "Check whether a recipe can run somewhere, and what stands against it.",
     "diff": "Show where two recipes differ.",
     "list": "List the installed recipes, without importing any.",
     "plan": "Show what a recipe changes in the framework's configs.",
+    "te-recipe": "Print a recipe as Transformer Engine's recipe object, in code to paste.",
     "show": "Show a recipe's values, where they come from, and advice.",
 }
 USAGE, FAILED = 2, 1
@@ -30,8 +32,9 @@ class Verbs(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load one verb."""
+        module = cmd_name.replace("-", "_")
         if cmd_name in VERBS:
-            entry = Entry(COMMANDS, cmd_name, f"mp_core.cli.{cmd_name}:command", "mp-core", "")
+            entry = Entry(COMMANDS, cmd_name, f"mp_core.cli.{module}:command", "mp-core", "")
         elif cmd_name in _plugin_verbs():
             entry = _plugin_verbs()[cmd_name]
         else:

@@ -28,7 +28,7 @@ def command(
     ctx: click.Context, name: str, target: str | None, on_conflict: str, as_json: bool
 ) -> None:
     """Show what a recipe changes in the framework's configs; nothing is written."""
-    made = _targets(_read(target) if target else {})
+    made = _targets(read_target(target) if target else {})
     # Default configs are nobody's: findings about them would be about no run.
     check = "warn" if target else "off"
     plan = make_plan(
@@ -55,7 +55,8 @@ def _targets(values: Mapping[str, Any]) -> Mapping[str, object]:
     return made
 
 
-def _read(path: str) -> dict[str, Any]:
+def read_target(path: str) -> dict[str, Any]:
+    """Return the field names and values of a YAML or JSON file, or raise InvalidPrecision."""
     import yaml
 
     try:

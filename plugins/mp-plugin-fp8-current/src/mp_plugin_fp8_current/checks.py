@@ -1,25 +1,55 @@
-"""Rules on the values of a config with current scaling."""
+"""Rules on a config with current scaling, and where it runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mp_core import Finding, MixedPrecisionConfig, hookimpl
+from mp_core import Finding, MixedPrecisionConfig, Rule, Situation, hookimpl
 from mp_core.checking import unused_knobs
-
-#: megatron-core passes Float8CurrentScaling its format and its attention flag only.
-UNUSED = (
-    "fp8_amax_compute_algo",
-    "fp8_amax_history_len",
-    "fp8_margin",
-    "fp8_multi_head_attention",
-    "fp8_wgrad",
+from mp_core.requirements import Place, Requirements
+from mp_plugin_transformer_engine.fp8 import (
+    DELAYED_KNOBS,
+    check_shapes,
+    shape_rules,
+    tensor_scaling,
 )
+
+WHAT = "FP8 with current scaling"
+DEAD = Rule(
+    "CS101",
+    "megatron-core passes Float8CurrentScaling its format and its attention flag only.",
+    "The setting changes nothing.",
+    "megatron-core fp8_utils.py",
+)
+GAUDI = Place(
+    "gaudi:*",
+    "Intel Gaudi habana_frameworks transformer_engine, README",
+    but="its own Transformer Engine documents DelayedScaling only.",
+    severity="unknown",
+    remedy="Type bf16_with_fp8_delayed_scaling_mixed.",
+)
+REQUIREMENTS = Requirements(
+    WHAT,
+    "CS",
+    (*tensor_scaling("2.2"), GAUDI),
+    "TransformerEngine pytorch/quantization.py, 1.0 to 2.20",
+)
+SHAPES = shape_rules("CS", WHAT, "TransformerEngine assert_dim_for_fp8_exec, PR #317")
+MULTIPLE = 16
 
 
 @hookimpl
-def mp_check(config: MixedPrecisionConfig) -> Iterator[Finding]:
-    """Yield CS101 for each setting of delayed scaling, which current scaling does not read."""
-    if config.fp8 and config.fp8_recipe == "tensorwise":
-        why = "under fp8_recipe='tensorwise', only under 'delayed'"
-        yield from unused_knobs(config, UNUSED, "CS101", why, "megatron-core fp8_utils.py")
+def mp_rules() -> tuple[Rule, ...]:
+    """Return this plugin's rules."""
+    return (DEAD, *REQUIREMENTS.rules(), *SHAPES)
+
+
+@hookimpl
+def mp_check(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Finding]:
+    """Yield what stands against current scaling, where it is on."""
+    if not config.fp8 or config.fp8_recipe != "tensorwise":
+        return
+    why = "under fp8_recipe='tensorwise', only under 'delayed'"
+    yield from unused_knobs(config, DELAYED_KNOBS, DEAD, why)
+    yield from REQUIREMENTS.check(situation)
+    yield from check_shapes(situation, MULTIPLE, SHAPES, WHAT)

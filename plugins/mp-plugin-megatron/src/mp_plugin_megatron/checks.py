@@ -6,11 +6,16 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from mp_core import UNKNOWN, Finding
+from mp_core.releases import at_least
+from mp_plugin_megatron import rules
+from mp_plugin_megatron.versions import needed_version
 
 if TYPE_CHECKING:
     from mp_core import MixedPrecisionConfig, Situation
 
 Check = Callable[["MixedPrecisionConfig", "Situation"], Iterator[Finding]]
+PIPELINE = "pipeline_model_parallel_size"
+LAYER_COUNTS = ("num_layers_at_start_in_bf16", "num_layers_at_end_in_bf16")
 FSDP = ("use_megatron_fsdp", "use_torch_fsdp2", "use_custom_fsdp")
 
 
@@ -25,7 +30,7 @@ def base_mode(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Fi
     if family and not (config.bf16 or config.fp16):
         message = f"{family} is on while bf16 and fp16 are off: everything else runs in FP32."
         remedy = "Set bf16=true."
-        yield Finding("MG101", "warning", message, remedy, "Megatron-LM#883, Megatron-LM#860")
+        yield rules.BASE.warning(message, remedy)
 
 
 def gradient_dtypes(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Finding]:
@@ -37,7 +42,7 @@ def gradient_dtypes(config: MixedPrecisionConfig, situation: Situation) -> Itera
     if bool(reduced) != main_is_fp32:
         message = f"grad_reduce_in_fp32={reduced} while the optimizer's main_grads_dtype is {main}."
         remedy = f"Set grad_reduce_in_fp32={str(main_is_fp32).lower()} or change main_grads_dtype."
-        yield Finding("MG102", "warning", message, remedy, "verl PR #7485")
+        yield rules.GRADIENTS.warning(message, remedy)
 
 
 def offload(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Finding]:
@@ -48,7 +53,7 @@ def offload(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Find
         what = f"optimizer_cpu_offload with fp8_param_gather under {config.fp8_recipe} scaling"
         message = f"{what}: Megatron-Core supports this pair with delayed scaling only."
         remedy = "Set fp8_param_gather=false or optimizer_cpu_offload=False."
-        yield Finding("MG103", "error", message, remedy, "Megatron-LM PR #2788")
+        yield rules.OFFLOAD.error(message, remedy)
 
 
 def gather(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Finding]:
@@ -61,11 +66,11 @@ def gather(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Findi
     if distributed is UNKNOWN:
         message = f"{name} needs the distributed optimizer or FSDP; whether one is on is unknown."
         remedy = "Give the DDP config too."
-        yield Finding("MG104", "unknown", message, remedy, "Megatron-LM arguments.py")
+        yield rules.GATHER.unknown(message, remedy)
         return
     message = f"{name} needs the distributed optimizer or FSDP, and neither is on."
     remedy = f"Set use_distributed_optimizer=True or {name}=false."
-    yield Finding("MG104", "error", message, remedy, "Megatron-LM arguments.py")
+    yield rules.GATHER.error(message, remedy)
 
 
 def recompute(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Finding]:
@@ -76,10 +81,10 @@ def recompute(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Fi
     if "mlp" in modules and situation.value("num_moe_experts"):
         message = f"recompute_modules has 'mlp' with {family} and experts: dense layers fail in it."
         remedy = "Take 'mlp' out of recompute_modules."
-        yield Finding("MG105", "warning", message, remedy, "Megatron-Bridge commit 034fdb1b9")
+        yield rules.DENSE.warning(message, remedy)
     message = f"recompute with {family}: activations may be recomputed in the 16-bit base instead."
     remedy = "Measure memory and loss once without recompute."
-    yield Finding("MG106", "note", message, remedy, "Megatron-LM#1236, Megatron-LM#1210")
+    yield rules.RECOMPUTE.note(message, remedy)
 
 
 def loss_scaler(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Finding]:
@@ -88,10 +93,71 @@ def loss_scaler(config: MixedPrecisionConfig, situation: Situation) -> Iterator[
     if config.fp16 and scales == [None, None]:
         message = "fp16 with loss_scale=None and initial_loss_scale=None: gradients underflow."
         remedy = "Set initial_loss_scale=4294967296."
-        yield Finding("MG107", "error", message, remedy, "Megatron-Bridge PR #371")
+        yield rules.SCALER.error(message, remedy)
 
 
-CHECKS: tuple[Check, ...] = (base_mode, gather, gradient_dtypes, loss_scaler, offload, recompute)
+def reuse(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Finding]:
+    """The gradient buffer cannot hold parameters while the optimizer step gathers them."""
+    overlap = situation.value("overlap_param_gather_with_optimizer_step")
+    if config.fp8 and config.reuse_grad_buf_for_mxfp8_param_ag and overlap:
+        message = "reuse_grad_buf_for_mxfp8_param_ag with overlap_param_gather_with_optimizer_step."
+        yield rules.REUSE.error(message, "Set overlap_param_gather_with_optimizer_step=False.")
+
+
+def stages(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Finding]:
+    """First and last layers in BF16 fit into the first and the last pipeline stage."""
+    if not (low_precision(config) and config.first_last_layers_bf16):
+        return
+    layers, parts = (situation.value(name) for name in ("num_layers", PIPELINE))
+    counts = {name: getattr(config, name) for name in LAYER_COUNTS}
+    missing = [n for n, v in (("num_layers", layers), (PIPELINE, parts)) if v is UNKNOWN]
+    if layers is UNKNOWN or (parts is UNKNOWN and sum(counts.values()) < layers):
+        message = f"BF16 layers against layers of a stage: {', '.join(missing)} unknown."
+        yield rules.STAGES.unknown(message, "Type --num-layers and --pp.")
+    elif sum(counts.values()) >= layers:
+        family = low_precision(config)
+        text = " and ".join(f"{name}={count}" for name, count in counts.items())
+        message = f"{text} of num_layers {layers}: no layer computes in {family}."
+        yield rules.STAGES.error(message, "Lower the counts, or use the base recipe.")
+    elif config.fp8 and max(counts.values()) > layers // parts:
+        name = max(counts, key=lambda each: counts[each])
+        message = f"{name}={counts[name]} of the {layers // parts} layers of a pipeline stage."
+        yield rules.STAGES.error(message, f"Use {name}={layers // parts} or fewer stages.")
+
+
+def releases(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Finding]:
+    """The classes of the given Megatron-Core hold what the recipe needs."""
+    needs = needed_version(config)
+    found = situation.value("megatron_core")
+    if not needs:
+        return
+    floor, field = needs
+    if found is UNKNOWN:
+        message = f"{field} needs megatron-core {floor} or later; which is there is not known."
+        yield rules.RELEASE.unknown(message, "Type --mcore.")
+    elif found is None or at_least(found, floor) is False:
+        here = "it is not installed" if found is None else f"here is {found}"
+        message = f"{field} needs megatron-core {floor} or later; {here}."
+        yield rules.RELEASE.error(message, f"Use megatron-core {floor} or later.")
+    elif at_least(found, floor) is None:
+        message = f"{field} needs megatron-core {floor}; {found} is a pre-release of it."
+        yield rules.RELEASE.unknown(message, f"Use megatron-core {floor}.")
+    elif config.fp4 and config.fp4_param_gather and not at_least(found, "0.18"):
+        message = f"fp4_param_gather with megatron-core {found}: its optimizer side came with 0.18."
+        yield rules.FP4_GATHER.warning(message, "Use 0.18, or type fp4_param_gather=false.")
+
+
+CHECKS: tuple[Check, ...] = (
+    base_mode,
+    gather,
+    gradient_dtypes,
+    loss_scaler,
+    offload,
+    recompute,
+    releases,
+    reuse,
+    stages,
+)
 
 
 def check(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Finding]:

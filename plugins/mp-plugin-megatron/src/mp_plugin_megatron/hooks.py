@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mp_core import hookimpl
 
 if TYPE_CHECKING:
-    from mp_core import Change, Finding, Home, MixedPrecisionConfig, Situation
+    from mp_core import Change, Finding, Home, MixedPrecisionConfig, Rule, Situation
 
 #: Names that Megatron-LM's arguments and the frameworks on top of it give to a config field.
 ALIASES = {
@@ -63,3 +63,11 @@ def mp_check(config: MixedPrecisionConfig, situation: Situation) -> Iterable[Fin
     from mp_plugin_megatron.checks import check
 
     return check(config, situation)
+
+
+@hookimpl
+def mp_rules() -> tuple[Rule, ...]:
+    """Return the rules of the checks."""
+    from mp_plugin_megatron.rules import RULES
+
+    return RULES

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from importlib import metadata
+from typing import TYPE_CHECKING
+
+from mp_core.releases import version
+
+if TYPE_CHECKING:
+    from mp_core import MixedPrecisionConfig
 
 #: The first version whose class of a role has a field; a field not listed is in all of them.
 #: Read from the released classes; the installed class, not this table, decides what can be set.
@@ -16,6 +22,10 @@ SINCE = {
     ("optimizer", "reuse_grad_buf_for_mxfp8_param_ag"): "0.13",
 }
 OLDEST = "0.12"
+#: The first version that accepts a value, where the field is older.
+VALUES = {("fp8_recipe", "blockwise"): "0.13"}
+#: What the oldest version refuses although its classes hold the fields: a pair of MXFP8's.
+MXFP8_PARAMETERS = "0.13"
 
 #: What a config's own validation raises only because Transformer Engine is not installed: it says
 #: nothing about the recipe. By exception type and a part of its message.
@@ -34,6 +44,24 @@ NEEDS_TRANSFORMER_ENGINE = (
 def first_version(role: str, field: str) -> str:
     """Return the first Megatron-Core version whose class of *role* has *field*."""
     return f"megatron-core {SINCE.get((role, field), OLDEST)}"
+
+
+def needed_version(config: MixedPrecisionConfig) -> tuple[str, str] | None:
+    """Return the first version that holds what FP8 or FP4 needs, and the field that decides."""
+    needs = {"fp8": OLDEST} if config.fp8 else {}
+    if config.fp8:
+        floor = VALUES.get(("fp8_recipe", config.fp8_recipe), OLDEST)
+        needs[f"fp8_recipe={config.fp8_recipe!r}"] = floor
+        if config.fp8_recipe == "mxfp8" and config.fp8_param_gather:
+            needs["fp8_param_gather with MXFP8"] = MXFP8_PARAMETERS
+    if config.fp4:
+        needs[f"fp4={config.fp4!r}"] = SINCE["model", "fp4"]
+        if config.fp4_param_gather:
+            needs["fp4_param_gather=True"] = SINCE["ddp", "fp4_param_gather"]
+    if not needs:
+        return None
+    field = max(needs, key=lambda name: version(needs[name]))
+    return needs[field], field
 
 
 def installed_version() -> str:

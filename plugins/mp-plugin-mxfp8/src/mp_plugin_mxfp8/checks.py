@@ -1,19 +1,31 @@
-"""Rules on the values of a config with MXFP8 and of its targets."""
+"""Rules on a config with MXFP8 and on its targets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mp_core import UNKNOWN, Finding, MixedPrecisionConfig, Situation, hookimpl
+from mp_core import UNKNOWN, Finding, MixedPrecisionConfig, Rule, Situation, hookimpl
 from mp_core.checking import any_true, unused_knobs
+from mp_plugin_mxfp8.places import MULTIPLE, REQUIREMENTS, ROCM_MULTIPLE, SHAPES, WHAT
+from mp_plugin_transformer_engine.fp8 import DELAYED_KNOBS, check_shapes
 
-#: megatron-core passes MXFP8BlockScaling its format and its attention flag only.
-UNUSED = (
-    "fp8_amax_compute_algo",
-    "fp8_amax_history_len",
-    "fp8_margin",
-    "fp8_multi_head_attention",
-    "fp8_wgrad",
+HYBRID = Rule(
+    "MX101",
+    "fp8='hybrid' takes gradients in E5M2, whose 2 bits of significand are too few here.",
+    "Training diverged, or ended with a lower score.",
+    "Megatron-Bridge PR #638",
+)
+NO_REUSE = Rule(
+    "MX102",
+    "Megatron's own DDP gathers MXFP8 parameters in the gradient buffer and in nothing else.",
+    "Megatron-Bridge refuses the pair; under FSDP it is right.",
+    "Megatron-Bridge PR #450, PR #3796",
+)
+DEAD = Rule(
+    "MX103",
+    "megatron-core passes MXFP8BlockScaling its format and its attention flag only.",
+    "The setting changes nothing.",
+    "megatron-core fp8_utils.py",
 )
 #: Each of these gathers parameters in its own buffers; Megatron's own DDP needs the reuse.
 FSDP = ("use_custom_fsdp", "use_megatron_fsdp", "use_torch_fsdp2")
@@ -21,17 +33,32 @@ REUSE = "reuse_grad_buf_for_mxfp8_param_ag"
 
 
 @hookimpl
+def mp_rules() -> tuple[Rule, ...]:
+    """Return this plugin's rules."""
+    return (HYBRID, NO_REUSE, DEAD, *REQUIREMENTS.rules(), *SHAPES)
+
+
+@hookimpl
+def mp_variables() -> dict[str, str]:
+    """Return the variables that change MXFP8."""
+    return {"NVTE_ROCM_ENABLE_MXFP8": "1 turns MXFP8 on in ROCm's Transformer Engine"}
+
+
+@hookimpl
 def mp_check(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Finding]:
-    """Yield MX101 for the hybrid format, MX102 for a gather without reuse, MX103 for dead knobs."""
+    """Yield what stands against MXFP8, where it is on."""
     if not config.fp8 or config.fp8_recipe != "mxfp8":
         return
     if config.fp8 == "hybrid":
         message = "fp8='hybrid' takes gradients in E5M2; MXFP8 training diverged with it."
-        yield Finding("MX101", "warning", message, "Type fp8=e4m3.", "Megatron-Bridge PR #638")
+        yield HYBRID.warning(message, "Type fp8=e4m3.")
     if config.fp8_param_gather and not config.reuse_grad_buf_for_mxfp8_param_ag:
         yield from _gather_without_reuse(situation)
     why = "under fp8_recipe='mxfp8', only under 'delayed'"
-    yield from unused_knobs(config, UNUSED, "MX103", why, "megatron-core fp8_utils.py")
+    yield from unused_knobs(config, DELAYED_KNOBS, DEAD, why)
+    yield from REQUIREMENTS.check(situation)
+    rocm = str(situation.value("device")).startswith("rocm:")
+    yield from check_shapes(situation, ROCM_MULTIPLE if rocm else MULTIPLE, SHAPES, WHAT)
 
 
 def _gather_without_reuse(situation: Situation) -> Iterator[Finding]:
@@ -40,9 +67,8 @@ def _gather_without_reuse(situation: Situation) -> Iterator[Finding]:
         return
     message = f"fp8_param_gather=True with {REUSE}=False is for FSDP only"
     remedy = f"Type {REUSE}=true, or fp8_param_gather=false."
-    source = "Megatron-Bridge PR #450, PR #3796"
     if sharded is UNKNOWN:
         message += f", and none of {', '.join(FSDP)} is known."
-        yield Finding("MX102", "unknown", message, remedy, source)
+        yield NO_REUSE.unknown(message, remedy)
     else:
-        yield Finding("MX102", "error", f"{message}, which is off.", remedy, source)
+        yield NO_REUSE.error(f"{message}, which is off.", remedy)

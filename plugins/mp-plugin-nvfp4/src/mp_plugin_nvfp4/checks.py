@@ -1,19 +1,50 @@
-"""Rules on the values of a config with NVFP4 and of its targets."""
+"""Rules on a config with NVFP4 and on its targets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mp_core import UNKNOWN, Finding, MixedPrecisionConfig, Situation, hookimpl
+from mp_core import UNKNOWN, Finding, MixedPrecisionConfig, Rule, Situation, hookimpl
 from mp_core.checking import any_true
+from mp_plugin_nvfp4.places import MULTIPLE, REQUIREMENTS, SHAPES, WHAT
+from mp_plugin_transformer_engine.fp8 import check_shapes
 
+SHARDED = Rule(
+    "NV101",
+    "An FP4 gather needs NVFP4 storage, which Megatron-FSDP does not have.",
+    "The run fails when the model is wrapped.",
+    "Megatron-LM#6928; Megatron-Bridge#1794",
+    "layout",
+)
+LAST_LAYERS = Rule(
+    "NV102",
+    "A Llama 3 8B run needed its last 4 layers in BF16 to converge.",
+    "The loss may stall above BF16's.",
+    "Megatron-Bridge PR #1347",
+)
 #: Megatron-FSDP's switch, and the name it had before megatron-core 0.14.
 FSDP = ("use_custom_fsdp", "use_megatron_fsdp")
 
 
 @hookimpl
+def mp_rules() -> tuple[Rule, ...]:
+    """Return this plugin's rules."""
+    return (SHARDED, LAST_LAYERS, *REQUIREMENTS.rules(), *SHAPES)
+
+
+@hookimpl
+def mp_variables() -> dict[str, str]:
+    """Return the variables that change NVFP4."""
+    return {
+        "NVTE_NVFP4_DISABLE_2D_QUANTIZATION": "1 scales weights by blocks of 16, not 16x16",
+        "NVTE_NVFP4_DISABLE_RHT": "1 leaves out the random Hadamard transform",
+        "NVTE_NVFP4_DISABLE_STOCHASTIC_ROUNDING": "1 rounds gradients to nearest",
+    }
+
+
+@hookimpl
 def mp_check(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Finding]:
-    """Yield NV101 for an FP4 gather under Megatron-FSDP, NV102 for no last layers in BF16."""
+    """Yield what stands against NVFP4, where it is on."""
     if not config.fp4 or config.fp4_recipe != "nvfp4":
         return
     if config.fp4_param_gather:
@@ -21,15 +52,17 @@ def mp_check(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Fin
     if not (config.first_last_layers_bf16 and config.num_layers_at_end_in_bf16):
         message = "0 layers at the end stay in BF16; a Llama 3 8B run needed 4 to converge."
         remedy = "Type first_last_layers_bf16=true,num_layers_at_end_in_bf16=4."
-        yield Finding("NV102", "note", message, remedy, "Megatron-Bridge PR #1347")
+        yield LAST_LAYERS.note(message, remedy)
+    yield from REQUIREMENTS.check(situation)
+    yield from check_shapes(situation, MULTIPLE, SHAPES, WHAT)
 
 
 def _gather_with_fsdp(situation: Situation) -> Iterator[Finding]:
     sharded = any_true(situation, *FSDP)
-    remedy, source = "Type fp4_param_gather=false.", "Megatron-LM#6928; Megatron-Bridge#1794"
+    remedy = "Type fp4_param_gather=false."
     message = "fp4_param_gather=True needs NVFP4 storage, which Megatron-FSDP does not have"
     if sharded is True:
-        yield Finding("NV101", "error", f"{message}, and it is on.", remedy, source)
+        yield SHARDED.error(f"{message}, and it is on.", remedy)
     elif sharded is UNKNOWN:
         message += f"; whether it is used is not known ({', '.join(FSDP)})."
-        yield Finding("NV101", "unknown", message, f"With Megatron-FSDP: {remedy}", source)
+        yield SHARDED.unknown(message, f"With Megatron-FSDP: {remedy}")

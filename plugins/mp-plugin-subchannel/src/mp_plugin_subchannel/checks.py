@@ -1,25 +1,70 @@
-"""Rules on the values of a config with subchannel (blockwise) scaling."""
+"""Rules on a config with subchannel (blockwise) scaling, and where it runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mp_core import Finding, MixedPrecisionConfig, hookimpl
+from mp_core import Finding, MixedPrecisionConfig, Rule, Situation, hookimpl
 from mp_core.checking import unused_knobs
+from mp_core.requirements import Place, Requirements
+from mp_plugin_transformer_engine.fp8 import DELAYED_KNOBS, check_shapes, shape_rules
 
-#: megatron-core passes Float8BlockScaling its format only.
-UNUSED = (
-    "fp8_amax_compute_algo",
-    "fp8_amax_history_len",
-    "fp8_margin",
-    "fp8_multi_head_attention",
-    "fp8_wgrad",
+WHAT = "FP8 with subchannel scaling"
+ATTENTION = Rule(
+    "SC101",
+    "FP8 attention has no blockwise form.",
+    "Transformer Engine disables it, so attention stays in 16 bits.",
+    "TransformerEngine pytorch/attention/dot_product_attention/utils.py",
 )
+DEAD = Rule(
+    "SC102",
+    "megatron-core passes Float8BlockScaling its format only.",
+    "The setting changes nothing.",
+    "megatron-core fp8_utils.py",
+)
+CHECK = "TransformerEngine pytorch/quantization.py, check_fp8_block_scaling_support"
+EMULATED = "it is emulated with MXFP8 and power-of-two scales, so numbers differ from Hopper's."
+CURRENT = "Type bf16_with_fp8_current_scaling_mixed."
+HOPPER = Place("cuda:sm90..sm99", CHECK, "12.9", "12.9", transformer_engine="2.3")
+BLACKWELL = HOPPER._replace(
+    device="cuda:sm100..sm119",
+    source="TransformerEngine PR #2157; verl#6172",
+    transformer_engine="2.9",
+    but=EMULATED,
+)
+PLACES = (
+    Place("cuda:..sm89", CHECK, no="it needs compute capability 9.0 or higher.", remedy=CURRENT),
+    HOPPER,
+    BLACKWELL,
+    BLACKWELL._replace(device="cuda:sm120..", source="TransformerEngine PR #2157, #2668"),
+    Place(
+        "rocm:*",
+        "ROCm/TransformerEngine pytorch/quantization.py",
+        no="ROCm's Transformer Engine says that it is not yet supported.",
+        remedy=CURRENT,
+    ),
+    Place(
+        "gaudi:*",
+        "Intel Gaudi habana_frameworks, README",
+        no="Gaudi's Transformer Engine has delayed scaling only.",
+        remedy="Type bf16_with_fp8_delayed_scaling_mixed.",
+    ),
+)
+REQUIREMENTS = Requirements(WHAT, "SC", PLACES, CHECK)
+SHAPES = shape_rules("SC", WHAT, "TransformerEngine common/gemm/cublaslt_gemm.cu")
+#: The GEMM's own; blocks of 128 matter to gathering quantized tensors.
+MULTIPLE = 16
 
 
 @hookimpl
-def mp_check(config: MixedPrecisionConfig) -> Iterator[Finding]:
-    """Yield SC101 for FP8 attention, which has no blockwise form, and SC102 for dead knobs."""
+def mp_rules() -> tuple[Rule, ...]:
+    """Return this plugin's rules."""
+    return (ATTENTION, DEAD, *REQUIREMENTS.rules(), *SHAPES)
+
+
+@hookimpl
+def mp_check(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Finding]:
+    """Yield what stands against subchannel scaling, where it is on."""
     if not config.fp8 or config.fp8_recipe != "blockwise":
         return
     if config.fp8_dot_product_attention:
@@ -27,8 +72,8 @@ def mp_check(config: MixedPrecisionConfig) -> Iterator[Finding]:
             "fp8_dot_product_attention=True under fp8_recipe='blockwise': Transformer Engine "
             "disables FP8 attention with this recipe, so attention stays in 16 bits."
         )
-        remedy = "Type fp8_dot_product_attention=false."
-        source = "TransformerEngine pytorch/attention/dot_product_attention/utils.py"
-        yield Finding("SC101", "warning", message, remedy, source)
+        yield ATTENTION.warning(message, "Type fp8_dot_product_attention=false.")
     why = "under fp8_recipe='blockwise', only under 'delayed'"
-    yield from unused_knobs(config, UNUSED, "SC102", why, "megatron-core fp8_utils.py")
+    yield from unused_knobs(config, DELAYED_KNOBS, DEAD, why)
+    yield from REQUIREMENTS.check(situation)
+    yield from check_shapes(situation, MULTIPLE, SHAPES, WHAT)

@@ -1,0 +1,127 @@
+"""The options by which a verb is told where a recipe shall run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mp_core.errors import InvalidPrecision, closest
+from mp_core.situation import MACHINE, Fact, Situation
+
+#: The fact of each option; a shape's or a layout's is the framework's own field name.
+TEXTS = {
+    "gpu": "device",
+    "cuda": "cuda",
+    "cublas": "cublas",
+    "cudnn": "cudnn",
+    "te": "transformer_engine",
+    "mcore": "megatron_core",
+    "torch": "torch",
+}
+NUMBERS = {
+    "num-layers": "num_layers",
+    "hidden-size": "hidden_size",
+    "ffn-hidden-size": "ffn_hidden_size",
+    "num-attention-heads": "num_attention_heads",
+    "num-query-groups": "num_query_groups",
+    "kv-channels": "kv_channels",
+    "num-experts": "num_moe_experts",
+    "moe-ffn-hidden-size": "moe_ffn_hidden_size",
+    "seq-length": "seq_length",
+    "micro-batch-size": "micro_batch_size",
+    "tp": "tensor_model_parallel_size",
+    "pp": "pipeline_model_parallel_size",
+    "cp": "context_parallel_size",
+    "ep": "expert_model_parallel_size",
+    "etp": "expert_tensor_parallel_size",
+    "dp": "data_parallel_size",
+}
+SWITCHES = {
+    "sequence-parallel": "sequence_parallel",
+    "use-distributed-optimizer": "use_distributed_optimizer",
+    "use-megatron-fsdp": "use_megatron_fsdp",
+}
+HELP = {
+    "gpu": "Product such as h100 or mi355x, or a key such as cuda:sm90 or rocm:gfx942.",
+    "te": "Version of Transformer Engine.",
+    "mcore": "Version of megatron-core.",
+}
+
+
+def situation_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add every option of a situation; read them with situation_from()."""
+    options = [click.option("--target", type=click.Path(exists=True, dir_okay=False))]
+    options += [click.option(f"--{name}", help=HELP.get(name)) for name in TEXTS]
+    options += [click.option(f"--{name}", type=click.IntRange(min=1)) for name in NUMBERS]
+    options += [click.option(f"--{name}/--no-{name}", default=None) for name in SWITCHES]
+    text = "NAME=VALUE of the environment there; 'none' where nothing is set."
+    options.append(click.option("--env", multiple=True, help=text))
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def situation_from(options: dict[str, Any]) -> tuple[Situation, list[str]]:
+    """Return the situation that the options give, and what of the target is not understood.
+
+    Nothing is detected. Raises InvalidPrecision for what cannot be read.
+    """
+    facts, unread = _target(options.get("target"))
+    names = {**TEXTS, **NUMBERS, **SWITCHES}
+    given = {fact: options.get(name.replace("-", "_")) for name, fact in names.items()}
+    given = {fact: value for fact, value in given.items() if value is not None}
+    return Situation(given, environment=_environment(options["env"]), facts=facts), unread
+
+
+def _environment(written: tuple[str, ...]) -> dict[str, str] | None:
+    """Return the environment that was given, None where nothing was said of it."""
+    if not written:
+        return None
+    pairs = {}
+    for each in written:
+        name, equals, value = each.partition("=")
+        if equals and name.isupper():
+            pairs[name] = value
+        elif each.lower() != "none":
+            raise InvalidPrecision(f"--env {each!r}: write NAME=VALUE in capitals, or none")
+    return pairs
+
+
+def _target(path: str | None) -> tuple[dict[str, Fact], list[str]]:
+    """Return the facts of a file of field names, and the names that no plugin's rule knows."""
+    from mp_core.cli.plan import read_target
+
+    values = read_target(path) if path else {}
+    known = {*NUMBERS.values(), *SWITCHES.values(), *MACHINE, *OTHERS}
+    unread = [f"{name}{closest(name, known)}" for name in sorted(values) if name not in known]
+    origin = Path(path).name if path else ""
+    return {name: Fact(value, origin) for name, value in values.items()}, unread
+
+
+#: Further field names that rules read.
+OTHERS = {
+    "deterministic_mode",
+    "grad_reduce_in_fp32",
+    "initial_loss_scale",
+    "kv_lora_rank",
+    "loss_scale",
+    "main_grads_dtype",
+    "mamba_head_dim",
+    "mamba_num_heads",
+    "moe_shared_expert_intermediate_size",
+    "multi_latent_attention",
+    "optimizer_cpu_offload",
+    "overlap_param_gather_with_optimizer_step",
+    "q_lora_rank",
+    "qk_head_dim",
+    "qk_pos_emb_head_dim",
+    "recompute_granularity",
+    "recompute_modules",
+    "use_custom_fsdp",
+    "use_torch_fsdp2",
+    "v_head_dim",
+    "vocab_size",
+}
