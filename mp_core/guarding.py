@@ -151,6 +151,12 @@ def _call(entry: Entry, result: Any) -> Any:
     return _instance(result, Call)
 
 
+def _bytes(entry: Entry, result: Any) -> Any:
+    from mp_core.memory import Bytes
+
+    return _instance(result, Bytes)
+
+
 def _instance(value: Any, kind: type) -> Any:
     if not isinstance(value, kind):
         raise TypeError(f"it gives a {type(value).__name__}, not a {kind.__name__}")
@@ -163,6 +169,7 @@ READERS: dict[str, Callable[[Entry, Any], Any]] = {
     "mp_aliases": _mapping,
     "mp_apply": _each(Change),
     "mp_build_recipe": _config,
+    "mp_bytes_per_parameter": _bytes,
     "mp_check": _each(Finding),
     "mp_devices": _mapping,
     "mp_facts": _mapping,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mp_core.changes import Change, Home
     from mp_core.config import MixedPrecisionConfig
     from mp_core.findings import Advice, Finding, Rule
+    from mp_core.memory import Bytes
     from mp_core.situation import Fact, Situation
 
 PROJECT = "mp_core"
@@ -101,3 +102,9 @@ class HookSpecs:
 
         Of a class of Transformer Engine, or of a vendor's library.
         """
+
+    @hookspec(firstresult=True)
+    def mp_bytes_per_parameter(
+        self, config: MixedPrecisionConfig, situation: Situation
+    ) -> Bytes | None:
+        """Return what a linear layer's weight takes under *config*; None: not my precision."""

@@ -16,6 +16,7 @@ VERBS = {
     "check": "Check whether a recipe can run somewhere, and what stands against it.",
     "diff": "Show where two recipes differ.",
     "list": "List the installed recipes, without importing any.",
+    "memory": "Show what recipes cost in memory, for a model and layout.",
     "plan": "Show what a recipe changes in the framework's configs.",
     "te-recipe": "Print a recipe as Transformer Engine's recipe object, in code to paste.",
     "show": "Show a recipe's values, where they come from, and advice.",

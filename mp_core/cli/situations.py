@@ -30,6 +30,7 @@ NUMBERS = {
     "kv-channels": "kv_channels",
     "num-experts": "num_moe_experts",
     "moe-ffn-hidden-size": "moe_ffn_hidden_size",
+    "vocab-size": "vocab_size",
     "seq-length": "seq_length",
     "micro-batch-size": "micro_batch_size",
     "tp": "tensor_model_parallel_size",
@@ -123,5 +124,4 @@ OTHERS = {
     "use_custom_fsdp",
     "use_torch_fsdp2",
     "v_head_dim",
-    "vocab_size",
 }

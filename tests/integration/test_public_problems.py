@@ -1,7 +1,7 @@
 """Problems that users reported in public, each a test named for what holds here.
 
 The ids are those of docs/problems.md: K for a public thread, D for a fault found by running the
-reference system. Problems of hardware and of checkpoints are not about config values.
+reference system. The situation of a hardware problem is that of its reporter.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from mp_core import (
     MixedPrecisionConfig,
     PrecisionConflict,
     PrecisionRefused,
+    Situation,
+    check,
     get_mixed_precision_config,
     make_plan,
     register,
@@ -161,6 +163,25 @@ def test_k16_fsdp_needs_no_reuse(fresh: Any) -> None:
     assert "MX102" not in findings(name, configs)
 
 
+def verdicts(name: str, **facts: Any) -> dict[str, str]:
+    found = check(name, Situation(facts, environment={}))
+    return {each.code: each.severity for each in found}
+
+
+def test_k17_delayed_scaling_with_the_pair_that_saves_inputs_is_a_warning() -> None:
+    name = "bf16_with_fp8_delayed_scaling_mixed"
+    pair = {"device": "h100", "cuda": "12.9", "transformer_engine": "2.6.0"}
+    assert verdicts(name, **pair, megatron_core="0.14.0")["DS207"] == "warning"
+    assert "DS207" not in verdicts(name, **pair, megatron_core="0.15.3")
+
+
+def test_k18_k19_a_resume_that_transformer_engine_refuses_is_a_warning() -> None:
+    name = "bf16_with_fp8_delayed_scaling_mixed"
+    assert verdicts(name, transformer_engine="2.18.0")["DS501"] == "warning"
+    assert "DS501" not in verdicts(name, transformer_engine="2.17.0")
+    assert "DS501" not in verdicts("bf16_with_mxfp8_mixed", transformer_engine="2.18.0")
+
+
 def test_k20_advice_says_that_computing_in_fp4_stores_no_fp4_checkpoint() -> None:
     assert "checkpoint" in advice("bf16_with_nvfp4_mixed").lower()
 
@@ -182,6 +203,57 @@ def test_k24_an_fp4_gather_under_megatron_fsdp_is_an_error(fresh: Any) -> None:
         pytest.skip("this Megatron-Core has no FP4 gather")
     ddp.use_megatron_fsdp = True
     assert findings("bf16_with_nvfp4_mixed", configs)["NV101"].severity == "error"
+
+
+@pytest.mark.parametrize("gpu", ["rtx5090", "rtx-pro-6000"])
+def test_k25_mxfp8_on_a_consumer_blackwell_is_an_error_that_names_what_runs(gpu: str) -> None:
+    (finding,) = [f for f in check("bf16_with_mxfp8_mixed", {"device": gpu}) if f.code == "MX201"]
+    assert finding.severity == "error"
+    assert "12.0" in finding.message
+    assert "bf16_with_fp8_current_scaling_mixed" in finding.remedy
+
+
+def test_k26_the_nvfp4_recipe_as_it_is_fails_on_a_consumer_blackwell() -> None:
+    versions = {"cuda": "12.9", "transformer_engine": "2.8.0", "megatron_core": "0.18.2"}
+    assert verdicts("bf16_with_nvfp4_mixed", device="rtx5080", **versions)["NV206"] == "error"
+
+
+def test_k27_nvfp4_and_mxfp8_on_hopper_are_errors_from_a_laptop() -> None:
+    super_ = "nemotron_3_super_bf16_with_nvfp4_mixed"
+    assert verdicts(super_, device="cuda:sm90")["NV201"] == "error"
+    assert verdicts("bf16_with_mxfp8_mixed", device="h100")["MX201"] == "error"
+
+
+def test_k28_blockwise_with_an_older_cuda_is_an_error() -> None:
+    name = "bf16_with_fp8_subchannel_scaling_mixed"
+    found = verdicts(name, device="h100", cuda="12.8", transformer_engine="2.3")
+    assert found["SC202"] == "error"
+
+
+def test_k29_blockwise_on_blackwell_is_said_to_be_emulated() -> None:
+    name = "bf16_with_fp8_subchannel_scaling_mixed"
+    found = verdicts(name, device="b200", cuda="12.9", transformer_engine="2.9")
+    assert found["SC201"] == "warning"
+
+
+def test_k30_fp8_on_ada_with_an_older_cuda_is_an_error() -> None:
+    name = "bf16_with_fp8_delayed_scaling_mixed"
+    assert verdicts(name, device="rtx4090", cuda="11.8")["DS202"] == "error"
+
+
+def test_k31_sizes_and_tokens_that_are_no_multiple_of_32_are_errors_under_mxfp8() -> None:
+    layout = {"context_parallel_size": 1, "sequence_parallel": True, "micro_batch_size": 1}
+    facts = {"device": "b200", "tensor_model_parallel_size": 4, "seq_length": 4160, **layout}
+    assert verdicts("bf16_with_mxfp8_mixed", **facts)["MX302"] == "error"
+    facts = {"hidden_size": 4112, "ffn_hidden_size": 16384, "num_attention_heads": 16}
+    found = verdicts("bf16_with_mxfp8_mixed", **facts, tensor_model_parallel_size=1)
+    assert found["MX301"] == "error"
+
+
+def test_k32_a_sequence_that_cp_splits_unevenly_is_an_error_under_fp8() -> None:
+    facts = {"context_parallel_size": 4, "sequence_parallel": False, "micro_batch_size": 1}
+    found = verdicts("bf16_with_fp8_delayed_scaling_mixed", seq_length=2000, **facts)
+    assert found["DS302"] == "error"
 
 
 def test_k34_recomputing_dense_mlp_layers_beside_experts_is_a_warning(fresh: Any) -> None:

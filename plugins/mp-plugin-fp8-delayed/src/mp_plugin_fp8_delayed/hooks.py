@@ -7,9 +7,18 @@ from collections.abc import Mapping
 from mp_core import hookimpl
 from mp_plugin_fp8_delayed.advice import mp_advice
 from mp_plugin_fp8_delayed.checks import mp_check, mp_rules, mp_variables
+from mp_plugin_fp8_delayed.memory import mp_bytes_per_parameter
 from mp_plugin_fp8_delayed.transformer_engine import mp_te_recipe
 
-__all__ = ["mp_advice", "mp_check", "mp_rules", "mp_te_recipe", "mp_variables", "mp_vocabulary"]
+__all__ = [
+    "mp_advice",
+    "mp_bytes_per_parameter",
+    "mp_check",
+    "mp_rules",
+    "mp_te_recipe",
+    "mp_variables",
+    "mp_vocabulary",
+]
 
 
 @hookimpl
