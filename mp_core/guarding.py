@@ -172,7 +172,6 @@ READERS: dict[str, Callable[[Entry, Any], Any]] = {
     "mp_bytes_per_parameter": _bytes,
     "mp_check": _each(Finding),
     "mp_devices": _mapping,
-    "mp_facts": _mapping,
     "mp_homes": _each(Home),
     "mp_recipes": _offers,
     "mp_rules": _each(Rule),

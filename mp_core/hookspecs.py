@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mp_core.config import MixedPrecisionConfig
     from mp_core.findings import Advice, Finding, Rule
     from mp_core.memory import Bytes
-    from mp_core.situation import Fact, Situation
+    from mp_core.situation import Situation
 
 PROJECT = "mp_core"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -84,11 +84,6 @@ class HookSpecs:
     @hookspec
     def mp_devices(self) -> Mapping[str, str]:
         """Return ``vendor:architecture`` by product name, of devices that core does not know."""
-        raise AssertionError  # a specification is never called
-
-    @hookspec
-    def mp_facts(self) -> Mapping[str, Fact]:
-        """Return what this plugin detects of the machine it runs on, without importing much."""
         raise AssertionError  # a specification is never called
 
     @hookspec

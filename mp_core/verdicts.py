@@ -28,8 +28,7 @@ def check(config: RecipeLike, situation: Any = None) -> list[Finding]:
 
     config: a name, a mapping or a config. situation: a Situation, a mapping of facts, or one or
     several of the framework's config objects as they are. What the recipe itself will set counts
-    as set. Nothing is detected: detected() gives this machine's facts. Raises as
-    get_mixed_precision_config.
+    as set. Nothing is detected. Raises as get_mixed_precision_config.
     """
     from mp_core.expression import get_mixed_precision_config
 

@@ -1,7 +1,8 @@
 """Recipe objects of real Transformer Engine releases, and their code where there is none.
 
-MP_TE_WHEELS names a folder of unpacked pure wheels (``pip download --no-deps
-transformer_engine==2.8.0``), one directory a release, each named by its version.
+tox downloads each release's pure wheel. Elsewhere MP_TE_WHEELS may name a folder of them, one
+directory a release, named by its version (``pip install --no-deps --target 2.8.0
+transformer-engine==2.8.0``), and one named pydantic, which Transformer Engine's recipes need.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -114,24 +115,32 @@ VERSION, cases = sys.argv[1], json.loads(sys.argv[2])
 print(json.dumps([built(*case) for case in cases]))
 """
 
-wheels = [
-    pytest.mark.skipif(not WHEELS, reason="MP_TE_WHEELS names no folder of pure wheels"),
-    pytest.mark.skipif(
-        not find_spec("pydantic"), reason="Transformer Engine's recipes need pydantic"
-    ),
-]
+wheels = pytest.mark.skipif(
+    not WHEELS and "TOX_ENV_NAME" not in os.environ,
+    reason="tox downloads the wheels, and MP_TE_WHEELS names no folder of them",
+)
 real = [pytest.param(release, marks=wheels) for release in RELEASES]
+
+
+@cache
+def unpacked(name: str, *requirement: str) -> str:
+    """Return the directory of *name*, filled with *requirement* where no folder was given."""
+    if WHEELS:
+        return str(Path(WHEELS) / name)
+    folder = tempfile.mkdtemp(prefix=f"{name}-")
+    command = [sys.executable, "-I", "-m", "pip", "install", "-qq", "--target", folder]
+    subprocess.run([*command, *requirement], check=True)
+    return folder
 
 
 @cache
 def readings(release: str) -> dict[str, dict[str, Any]]:
     """Return what each case gives in a process of its own with *release* on its path."""
-    folder = Path(str(WHEELS)) / release
-    if not folder.is_dir():
-        pytest.skip(f"MP_TE_WHEELS has no directory {release}")
+    engine = unpacked(release, "--no-deps", f"transformer-engine=={release}")
+    folders = [engine, unpacked("pydantic", "pydantic"), os.environ.get("PYTHONPATH")]
     cases = [(name, fields, known) for name, fields, _ in CASES.values() for known in ("", release)]
     cases += [(*NO_WGRAD, ""), (*NO_WGRAD, release)]
-    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+    path = os.pathsep.join(filter(None, folders))
     kept = {name: value for name, value in os.environ.items() if not name.startswith("NVTE_")}
     done = subprocess.run(
         [sys.executable, "-c", CHILD, release, json.dumps(cases)],
