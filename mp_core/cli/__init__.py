@@ -15,7 +15,9 @@ from mp_core.loading import load
 VERBS = {
     "check": "Check whether a recipe can run somewhere, and what stands against it.",
     "diff": "Show where two recipes differ.",
+    "explain": "Explain a finding's code or a config's field.",
     "list": "List the installed recipes, without importing any.",
+    "matrix": "Show which recipe runs on which GPU, for given versions.",
     "memory": "Show what recipes cost in memory, for a model and layout.",
     "plan": "Show what a recipe changes in the framework's configs.",
     "te-recipe": "Print a recipe as Transformer Engine's recipe object, in code to paste.",

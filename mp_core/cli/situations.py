@@ -74,10 +74,10 @@ def situation_from(options: dict[str, Any]) -> tuple[Situation, list[str]]:
     names = {**TEXTS, **NUMBERS, **SWITCHES}
     given = {fact: options.get(name.replace("-", "_")) for name, fact in names.items()}
     given = {fact: value for fact, value in given.items() if value is not None}
-    return Situation(given, environment=_environment(options["env"]), facts=facts), unread
+    return Situation(given, environment=environment_of(options["env"]), facts=facts), unread
 
 
-def _environment(written: tuple[str, ...]) -> dict[str, str] | None:
+def environment_of(written: tuple[str, ...]) -> dict[str, str] | None:
     """Return the environment that was given, None where nothing was said of it."""
     if not written:
         return None

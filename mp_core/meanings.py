@@ -1,0 +1,37 @@
+"""What each field of a config means, in field order."""
+
+from __future__ import annotations
+
+MEANINGS = {
+    "fp32": "train in FP32: float32 dtypes, bf16 and fp16 off",
+    "fp16": "train in FP16, with loss scaling",
+    "bf16": "train in BF16",
+    "params_dtype": "dtype of the model's parameters",
+    "pipeline_dtype": "dtype of what pipeline stages send each other",
+    "autocast_dtype": "dtype that autocast computes in; follows params_dtype",
+    "autocast_enabled": "compute under torch's autocast (Megatron's enable_autocast)",
+    "grad_reduce_in_fp32": "reduce gradients between ranks in FP32",
+    "fp8": "FP8 format of the GEMMs: e4m3, or hybrid with E5M2 gradients; None is off",
+    "fp8_recipe": "how FP8 scales are found: delayed, tensorwise, blockwise, mxfp8",
+    "first_last_layers_bf16": "keep first and last layers in the 16-bit dtype",
+    "fp8_margin": "delayed scaling: margin of the scale, in powers of two",
+    "fp8_amax_history_len": "delayed scaling: steps of amax history",
+    "fp8_amax_compute_algo": "delayed scaling: max or most_recent of the history",
+    "fp8_wgrad": "delayed scaling: compute weight gradients in FP8",
+    "fp8_dot_product_attention": "compute attention in FP8",
+    "fp8_multi_head_attention": "pass FP8 between projections and attention",
+    "fp8_param": "store the weights of GEMMs in FP8; agrees with fp8_param_gather",
+    "fp8_param_gather": "gather parameters in FP8; agrees with fp8_param",
+    "loss_scale": "static loss scale; None is dynamic",
+    "initial_loss_scale": "dynamic loss scale at the first step",
+    "min_loss_scale": "least dynamic loss scale",
+    "loss_scale_window": "steps without overflow until the loss scale doubles",
+    "hysteresis": "overflows until the loss scale halves",
+    "num_layers_at_start_in_bf16": "how many first layers stay in the 16-bit dtype",
+    "num_layers_at_end_in_bf16": "how many last layers stay in the 16-bit dtype",
+    "fp4": "FP4 format of the GEMMs: e2m1; None is off",
+    "fp4_recipe": "how FP4 scales are found: nvfp4",
+    "fp4_param": "store the weights of GEMMs in FP4; agrees with fp4_param_gather",
+    "fp4_param_gather": "gather parameters in FP4; agrees with fp4_param",
+    "reuse_grad_buf_for_mxfp8_param_ag": "MXFP8: gather parameters in the gradient buffer",
+}
