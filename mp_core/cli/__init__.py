@@ -15,6 +15,7 @@ from mp_core.loading import load
 VERBS = {
     "check": "Check whether a recipe can run somewhere, and what stands against it.",
     "diff": "Show where two recipes differ.",
+    "doctor": "Show what is installed and detected here, what is broken, and what runs.",
     "explain": "Explain a finding's code or a config's field.",
     "list": "List the installed recipes, without importing any.",
     "matrix": "Show which recipe runs on which GPU, for given versions.",
