@@ -276,7 +276,9 @@ def test_a_version_that_cannot_be_read_is_left_out(site, fresh):
     assert "megatron_core" not in machine.detected()
 
 
-def test_the_libraries_are_those_of_the_cuda_that_torch_was_built_with(site, fresh):
+def test_the_libraries_are_those_of_the_cuda_that_torch_was_built_with(site, fresh, monkeypatch):
+    # Where another test has imported the real torch, its own spec would be found.
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
     site.write("torch/__init__.py", "")
     site.write("torch/version.py", "cuda: Optional[str] = '13.0'\n")
     for name, version in (("cu12", "9.10.2.21"), ("cu13", "9.15.0.57")):

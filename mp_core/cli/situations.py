@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
 
-from mp_core.errors import InvalidPrecision, closest
-from mp_core.situation import MACHINE, Fact, Situation
+from mp_core.errors import InvalidPrecision
+from mp_core.situation import Fact, Situation
 
 #: The fact of each option; a shape's or a layout's is the framework's own field name.
 TEXTS = {
@@ -93,35 +92,9 @@ def environment_of(written: tuple[str, ...]) -> dict[str, str] | None:
 
 def _target(path: str | None) -> tuple[dict[str, Fact], list[str]]:
     """Return the facts of a file of field names, and the names that no plugin's rule knows."""
-    from mp_core.cli.plan import read_target
+    from mp_core.reading import read_target
 
-    values = read_target(path) if path else {}
-    known = {*NUMBERS.values(), *SWITCHES.values(), *MACHINE, *OTHERS}
-    unread = [f"{name}{closest(name, known)}" for name in sorted(values) if name not in known]
-    origin = Path(path).name if path else ""
-    return {name: Fact(value, origin) for name, value in values.items()}, unread
-
-
-#: Further field names that rules read.
-OTHERS = {
-    "deterministic_mode",
-    "grad_reduce_in_fp32",
-    "initial_loss_scale",
-    "kv_lora_rank",
-    "loss_scale",
-    "main_grads_dtype",
-    "mamba_head_dim",
-    "mamba_num_heads",
-    "moe_shared_expert_intermediate_size",
-    "multi_latent_attention",
-    "optimizer_cpu_offload",
-    "overlap_param_gather_with_optimizer_step",
-    "q_lora_rank",
-    "qk_head_dim",
-    "qk_pos_emb_head_dim",
-    "recompute_granularity",
-    "recompute_modules",
-    "use_custom_fsdp",
-    "use_torch_fsdp2",
-    "v_head_dim",
-}
+    if path is None:
+        return {}, []
+    target = read_target(path)
+    return target.facts, target.unread
