@@ -76,6 +76,7 @@ class Requirements:
         if device in (UNKNOWN, None):
             message = f"Whether {self.what} runs is not known: the device is not known."
             yield rules[0].unknown(message, "Type --gpu, such as --gpu h100.")
+            self._ask(situation)
             return
         place = next((each for each in self.places if matches(each.device, device)), None)
         if place is None:
@@ -86,6 +87,12 @@ class Requirements:
             yield rules[0].error(message, place.remedy or "See mp matrix.", place.source)
         else:
             yield from self._needs(place, situation, rules)
+
+    def _ask(self, situation: Situation) -> None:
+        """Ask for what a device would need, so that it is among the missing facts too."""
+        for fact in LIBRARIES:
+            if any(getattr(place, fact) for place in self.places):
+                situation.value(fact)
 
     def _needs(
         self, place: Place, situation: Situation, rules: tuple[Rule, ...]

@@ -29,13 +29,13 @@ VERDICTS = {
 @click.pass_context
 def command(ctx: click.Context, /, name: str, strict: bool, as_json: bool, **options: Any) -> None:
     """Check whether recipe NAME can run there; exit status 1 where it cannot."""
-    situation, unread = situation_from(options)
+    situation = situation_from(options)
     findings = check(name, situation)
     if as_json:
         rows = [finding.to_dict() for finding in findings]
         print_json({"recipe": name, "situation": _facts(situation), "findings": rows})
     else:
-        _print(name, situation, findings, unread)
+        _print(name, situation, findings)
     failing = {"error", "unknown"} if strict else {"error"}
     ctx.exit(int(any(finding.severity in failing for finding in findings)))
 
@@ -47,7 +47,7 @@ def _facts(situation: Situation) -> dict[str, Any]:
     return dict(sorted(rows.items()))
 
 
-def _print(name: str, situation: Situation, findings: list[Finding], unread: list[str]) -> None:
+def _print(name: str, situation: Situation, findings: list[Finding]) -> None:
     from rich.text import Text
 
     from mp_core.render import page
@@ -56,8 +56,6 @@ def _print(name: str, situation: Situation, findings: list[Finding], unread: lis
     with page() as out:
         out.print(Text(name, style="bold"))
         out.print(Text("with " + ", ".join(f"{n} {show(f.value)}" for n, f in facts), style="dim"))
-        for each in unread:
-            out.print(Text(f"not understood in the target: {each}"))
         for finding in findings:
             out.print()
             head = (f"{finding.code} {finding.severity}: ", "bold")

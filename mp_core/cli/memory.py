@@ -33,7 +33,7 @@ def command(names: tuple[str, ...], plot: str | None, as_json: bool, **options: 
     """
     if options["dp"] and options["use_distributed_optimizer"] is None:
         options["use_distributed_optimizer"] = True
-    situation, _ = situation_from(options)
+    situation = situation_from(options)
     described = [_describe(name, situation) for name in names]
     if as_json:
         print_json({"recipes": described, "not_included": NOT_IN_IT})

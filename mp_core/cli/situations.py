@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
@@ -47,15 +48,19 @@ SWITCHES = {
 HELP = {
     "gpu": "Product such as h100 or mi355x, or a key such as cuda:sm90 or rocm:gfx942.",
     "te": "Version of Transformer Engine.",
-    "mcore": "Version of megatron-core.",
+    "target": "Field names as YAML or JSON, a Hugging Face config.json, or arguments.",
 }
 
 
 def situation_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add every option of a situation; read them with situation_from()."""
-    options = [click.option("--target", type=click.Path(exists=True, dir_okay=False))]
-    options += [click.option(f"--{name}", help=HELP.get(name)) for name in TEXTS]
-    options += [click.option(f"--{name}", type=click.IntRange(min=1)) for name in NUMBERS]
+    options = [
+        click.option("--target", type=click.Path(exists=True, dir_okay=False), help=HELP["target"])
+    ]
+    options += [
+        click.option(f"--{n}", help=HELP.get(n, f"Version of {f}.")) for n, f in TEXTS.items()
+    ]
+    options += [click.option(f"--{n}", type=click.IntRange(1), help=f) for n, f in NUMBERS.items()]
     options += [click.option(f"--{name}/--no-{name}", default=None) for name in SWITCHES]
     text = "NAME=VALUE of the environment there; 'none' where nothing is set."
     options.append(click.option("--env", multiple=True, help=text))
@@ -64,19 +69,25 @@ def situation_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def situation_from(options: dict[str, Any]) -> tuple[Situation, list[str]]:
-    """Return the situation that the options give, and what of the target is not understood.
+def situation_from(options: dict[str, Any]) -> Situation:
+    """Return the situation that the options give; --gpu means another machine than this one.
 
-    Nothing is detected. Raises InvalidPrecision for what cannot be read.
+    Without it, what nobody gave of the machine is detected here. Raises InvalidPrecision for
+    what cannot be read.
     """
-    facts, unread = _target(options.get("target"))
     names = {**TEXTS, **NUMBERS, **SWITCHES}
     given = {fact: options.get(name.replace("-", "_")) for name, fact in names.items()}
     given = {fact: value for fact, value in given.items() if value is not None}
-    return Situation(given, environment=environment_of(options["env"]), facts=facts), unread
+    facts, environment = facts_of(options["target"]), environment_of(options["env"])
+    if "device" in given or "device" in facts:
+        return Situation(given, environment=environment, facts=facts)
+    from mp_core.machine import detected
+
+    here = os.environ if environment is None else environment
+    return Situation(given, environment=here, facts={**detected(), **facts})
 
 
-def environment_of(written: tuple[str, ...]) -> dict[str, str] | None:
+def environment_of(written: tuple[str, ...]) -> Mapping[str, str] | None:
     """Return the environment that was given, None where nothing was said of it."""
     if not written:
         return None
@@ -90,11 +101,13 @@ def environment_of(written: tuple[str, ...]) -> dict[str, str] | None:
     return pairs
 
 
-def _target(path: str | None) -> tuple[dict[str, Fact], list[str]]:
-    """Return the facts of a file of field names, and the names that no plugin's rule knows."""
+def facts_of(path: str | None) -> dict[str, Fact]:
+    """Return the facts of a target file; on standard error, what of it is not understood."""
     from mp_core.reading import read_target
 
     if path is None:
-        return {}, []
+        return {}
     target = read_target(path)
-    return target.facts, target.unread
+    for name in target.unread:
+        click.echo(f"mp: not understood in {path}: {name}", err=True)
+    return target.facts

@@ -65,7 +65,7 @@ def gather(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Findi
         return
     if distributed is UNKNOWN:
         message = f"{name} needs the distributed optimizer or FSDP; whether one is on is unknown."
-        remedy = "Give the DDP config too."
+        remedy = "Type --use-distributed-optimizer, or give the DDP config too."
         yield rules.GATHER.unknown(message, remedy)
         return
     message = f"{name} needs the distributed optimizer or FSDP, and neither is on."

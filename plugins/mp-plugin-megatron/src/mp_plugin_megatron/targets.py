@@ -10,6 +10,7 @@ from typing import Any
 from mp_core import InvalidPrecision, explicit
 from mp_core.dtypes import NAMES, torch_dtype
 from mp_core.errors import closest
+from mp_core.fields import KNOWN
 from mp_plugin_megatron.classes import CLASSES, config_class
 
 #: What TransformerConfig demands; layers enough for the first and last ones of any recipe.
@@ -27,7 +28,8 @@ def targets(values: Mapping[str, Any]) -> dict[str, object]:
         warnings.simplefilter("ignore")
         fields = {role: _fields(role) for role in CLASSES}
         known = set().union(*fields.values())
-        for name in values.keys() - known:
+        # What a file says of the run beside the configs, such as seq_length, is for checks.
+        for name in values.keys() - known - KNOWN:
             message = f"no config of the installed megatron-core has a field {name!r}"
             raise InvalidPrecision(message + closest(name, known))
         return {role: _make(role, values, fields[role]) for role in CLASSES}

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from mp_core.requirements import Place, Requirements
-from mp_plugin_transformer_engine.fp8 import ROCM, shape_rules
+from mp_plugin_transformer_engine.fp8 import (
+    CURRENT,
+    NOT_ON_GAUDI,
+    ROCM,
+    not_before_blackwell,
+    shape_rules,
+)
 
 WHAT = "MXFP8"
 CHECK = "TransformerEngine pytorch/quantization.py, check_mxfp8_support"
-OLD = "it needs compute capability 10.0 or higher."
 NEW = (
     "not all of its GEMM layouts are supported on 12.0 and above; Transformer Engine 2.6 and later "
     "refuses."
@@ -16,23 +21,16 @@ OTHERS = (
     "Type bf16_with_fp8_current_scaling_mixed, or bf16_with_fp8_subchannel_scaling_mixed with "
     "Transformer Engine 2.9 and CUDA 12.9."
 )
-CURRENT = "Type bf16_with_fp8_current_scaling_mixed."
 SM100 = Place("cuda:sm100..sm119", CHECK, "12.8", "12.8", transformer_engine="2.0")
 PLACES = (
-    Place("cuda:..sm88", CHECK, no=OLD, remedy="Use bf16_mixed there."),
-    Place("cuda:sm89..sm99", CHECK, no=OLD, remedy=CURRENT),
+    *not_before_blackwell(CHECK),
     SM100,
     Place("cuda:sm120..", "TransformerEngine#2304, #2668; Megatron-LM#4175", no=NEW, remedy=OTHERS),
     Place(
         "rocm:gfx942", ROCM, no="ROCm's Transformer Engine has it from gfx950 on.", remedy=CURRENT
     ),
     Place("rocm:gfx950", ROCM, transformer_engine="2.0", variables=("NVTE_ROCM_ENABLE_MXFP8=1",)),
-    Place(
-        "gaudi:*",
-        "Intel Gaudi habana_frameworks, README",
-        no="Gaudi's Transformer Engine has delayed scaling only.",
-        remedy="Type bf16_with_fp8_delayed_scaling_mixed.",
-    ),
+    NOT_ON_GAUDI,
 )
 REQUIREMENTS = Requirements(WHAT, "MX", PLACES, f"{CHECK}, 2.0 to 2.20")
 SHAPES = shape_rules(

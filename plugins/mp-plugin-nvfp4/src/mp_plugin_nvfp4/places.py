@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from mp_core.requirements import Place, Requirements
-from mp_plugin_transformer_engine.fp8 import ROCM, shape_rules
+from mp_plugin_transformer_engine.fp8 import (
+    NOT_ON_GAUDI,
+    ROCM,
+    not_before_blackwell,
+    shape_rules,
+)
 
 WHAT = "NVFP4"
 CHECK = "TransformerEngine pytorch/quantization.py, check_nvfp4_support"
-OLD = "it needs compute capability 10.0 or higher."
-CURRENT = "Type bf16_with_fp8_current_scaling_mixed."
 SM100 = Place("cuda:sm100..sm119", CHECK, "12.8", "12.8", transformer_engine="2.8")
 PLACES = (
-    Place("cuda:..sm88", CHECK, no=OLD, remedy="Use bf16_mixed there."),
-    Place("cuda:sm89..sm99", CHECK, no=OLD, remedy=CURRENT),
+    *not_before_blackwell(CHECK),
     SM100,
     SM100._replace(
         device="cuda:sm120..",
@@ -37,12 +39,7 @@ PLACES = (
         but="ROCm's Transformer Engine passes its check; no published run is known.",
         severity="note",
     ),
-    Place(
-        "gaudi:*",
-        "Intel Gaudi habana_frameworks, README",
-        no="Gaudi's Transformer Engine has delayed scaling only.",
-        remedy="Type bf16_with_fp8_delayed_scaling_mixed.",
-    ),
+    NOT_ON_GAUDI,
 )
 REQUIREMENTS = Requirements(WHAT, "NV", PLACES, f"{CHECK}, 2.8 to 2.20")
 SHAPES = shape_rules("NV", WHAT, "TransformerEngine common quantize_transpose_nvfp4.cuh")

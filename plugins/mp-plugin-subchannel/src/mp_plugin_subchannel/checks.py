@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from mp_core import Finding, MixedPrecisionConfig, Rule, Situation, hookimpl
 from mp_core.checking import unused_knobs
 from mp_core.requirements import Place, Requirements
-from mp_plugin_transformer_engine.fp8 import DELAYED_KNOBS, check_shapes, shape_rules
+from mp_plugin_transformer_engine.fp8 import (
+    CURRENT,
+    DELAYED_KNOBS,
+    NOT_ON_GAUDI,
+    check_shapes,
+    shape_rules,
+)
 
 WHAT = "FP8 with subchannel scaling"
 ATTENTION = Rule(
@@ -24,7 +30,6 @@ DEAD = Rule(
 )
 CHECK = "TransformerEngine pytorch/quantization.py, check_fp8_block_scaling_support"
 EMULATED = "it is emulated with MXFP8 and power-of-two scales, so numbers differ from Hopper's."
-CURRENT = "Type bf16_with_fp8_current_scaling_mixed."
 HOPPER = Place("cuda:sm90..sm99", CHECK, "12.9", "12.9", transformer_engine="2.3")
 BLACKWELL = HOPPER._replace(
     device="cuda:sm100..sm119",
@@ -43,12 +48,7 @@ PLACES = (
         no="ROCm's Transformer Engine says that it is not yet supported.",
         remedy=CURRENT,
     ),
-    Place(
-        "gaudi:*",
-        "Intel Gaudi habana_frameworks, README",
-        no="Gaudi's Transformer Engine has delayed scaling only.",
-        remedy="Type bf16_with_fp8_delayed_scaling_mixed.",
-    ),
+    NOT_ON_GAUDI,
 )
 REQUIREMENTS = Requirements(WHAT, "SC", PLACES, CHECK)
 SHAPES = shape_rules("SC", WHAT, "TransformerEngine common/gemm/cublaslt_gemm.cu")

@@ -11,6 +11,14 @@ from mp_core.shapes import misaligned, token_misalignment
 CHECK = "TransformerEngine pytorch/quantization.py, check_fp8_support"
 INSTALL = "TransformerEngine docs/installation.rst"
 ROCM = "ROCm/TransformerEngine pytorch/quantization.py"
+CURRENT = "Type bf16_with_fp8_current_scaling_mixed."
+#: Intel's own Transformer Engine has one recipe.
+NOT_ON_GAUDI = Place(
+    "gaudi:*",
+    "Intel Gaudi habana_frameworks, README",
+    no="Gaudi's Transformer Engine has delayed scaling only.",
+    remedy="Type bf16_with_fp8_delayed_scaling_mixed.",
+)
 #: megatron-core passes these to DelayedScaling only.
 DELAYED_KNOBS = (
     "fp8_amax_compute_algo",
@@ -19,6 +27,15 @@ DELAYED_KNOBS = (
     "fp8_multi_head_attention",
     "fp8_wgrad",
 )
+
+
+def not_before_blackwell(source: str) -> tuple[Place, ...]:
+    """Return the older devices, of which some have FP8 and none has blocks of 16 or 32."""
+    no = "it needs compute capability 10.0 or higher."
+    return (
+        Place("cuda:..sm88", source, no=no, remedy="Use bf16_mixed there."),
+        Place("cuda:sm89..sm99", source, no=no, remedy=CURRENT),
+    )
 
 
 def tensor_scaling(release: str) -> tuple[Place, ...]:
