@@ -174,7 +174,7 @@ class MixedPrecisionConfig:
         ddp_config: one object or several. on_conflict: what to do where the user's explicit value
         differs: ``warn`` (the recipe wins), ``error`` (nothing changes), ``keep``. check: what to
         do with findings: ``error`` (refuse on one of error severity), ``warn``, ``off``. situation:
-        facts about the machine and the layout that the configs do not hold, as mp_core.check takes.
+        what the configs do not hold, as mp_core.check takes; None: this machine, detected.
         Raises PrecisionNotApplied, PrecisionRefused, PrecisionConflict, before anything changes.
         """
         from mp_core.planner import make_plan

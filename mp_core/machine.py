@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
-from mp_core.situation import Fact
+from mp_core.situation import Fact, Situation
 
 ORIGIN = "detected"
 #: How long nvidia-smi may take: it waits for a driver that hangs.
@@ -41,6 +42,16 @@ def detected() -> dict[str, Fact]:
     device = _torch_device() or _driver_device()
     found = {**_versions(), **({"device": Fact(device, ORIGIN)} if device else {})}
     return dict(sorted(found.items()))
+
+
+def here(
+    facts: Mapping[str, Fact] | None = None,
+    given: Mapping[str, object] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Situation:
+    """Return the situation of this process, where *facts* and what is *given* win."""
+    variables = os.environ if environment is None else environment
+    return Situation(given, environment=variables, facts={**detected(), **(facts or {})})
 
 
 def installed_version(distribution: str) -> str | None:

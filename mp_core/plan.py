@@ -145,9 +145,14 @@ class Plan:
         return self.to_text()
 
 
+def is_first_rank() -> bool:
+    """Return whether this process is rank 0 of its job, or has no rank."""
+    return os.environ.get("RANK", "0") == "0"
+
+
 def report_findings(recipe: str, findings: Iterable[Finding]) -> None:
     """Log a line for each finding on *recipe*, where this process is rank 0 or has no rank."""
-    if os.environ.get("RANK", "0") != "0":
+    if not is_first_rank():
         return
     for finding in findings:
         level = logging.WARNING if finding.severity in ("error", "warning") else logging.INFO

@@ -13,7 +13,8 @@ from mp_core.expression import RecipeLike, get_mixed_precision_config
 from mp_core.findings import Finding
 from mp_core.landing import ALONE, landing_notes
 from mp_core.ledger import Record, Written, baseline, differs, recall
-from mp_core.plan import Conflict, Note, Plan
+from mp_core.machine import here
+from mp_core.plan import Conflict, Note, Plan, is_first_rank
 from mp_core.plugins import hooks
 from mp_core.rehearsal import rehearse
 from mp_core.settings import dead_knobs
@@ -61,7 +62,8 @@ def make_plan(  # noqa: PLR0913 # three targets and two policies, as MixedPrecis
     _one_of("check", check, CHECKS)
     targets = _labelled(model_config, optimizer_config, ddp_config)
     resolved = get_mixed_precision_config(config)
-    return _plan(resolved, targets, on_conflict, check, situation_of(situation))
+    where = here() if situation is None else situation_of(situation)
+    return _plan(resolved, targets, on_conflict, check, where)
 
 
 def _plan(
@@ -174,7 +176,8 @@ def _differences(target: object, final: object, proposed: Iterable[Change]) -> l
 
 
 def _findings(config: MixedPrecisionConfig, situation: Situation, check: str) -> list[Finding]:
-    if check == "off":
+    # Every rank refuses alike; to be warned once is enough.
+    if check == "off" or (check == "warn" and not is_first_rank()):
         return []
     findings = find(config, situation)
     errors = [finding for finding in findings if finding.severity == "error"]

@@ -76,10 +76,6 @@ class Situation:
         """Return the fact's value, or UNKNOWN, which is false; a variable not set is None."""
         return self.fact(name).value
 
-    def over(self, facts: Mapping[str, Fact]) -> Situation:
-        """Return this situation with *facts* known where it knows nothing."""
-        return self._copy(facts={**facts, **self._facts})
-
     def under(self, settled: Mapping[str, Fact]) -> Situation:
         """Return this situation with *settled* facts, whatever else it knows."""
         return self._copy(settled={**self._settled, **settled})

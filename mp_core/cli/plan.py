@@ -10,9 +10,9 @@ import click
 from mp_core.cli.options import json_option, print_json
 from mp_core.cli.situations import facts_of
 from mp_core.errors import PluginError
+from mp_core.machine import here
 from mp_core.planner import POLICIES, make_plan
 from mp_core.plugins import hooks
-from mp_core.situation import Situation
 
 
 @click.command("plan")
@@ -34,7 +34,7 @@ def command(
     # Default configs are nobody's: findings about them would be about no run.
     check = "warn" if target else "off"
     configs = made["model"], made["optimizer"], made["ddp"]
-    situation = Situation(facts=facts)
+    situation = here(facts)
     plan = make_plan(name, *configs, on_conflict=on_conflict, check=check, situation=situation)
     if as_json:
         print_json(plan.to_dict())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -81,10 +80,9 @@ def situation_from(options: dict[str, Any]) -> Situation:
     facts, environment = facts_of(options["target"]), environment_of(options["env"])
     if "device" in given or "device" in facts:
         return Situation(given, environment=environment, facts=facts)
-    from mp_core.machine import detected
+    from mp_core.machine import here
 
-    here = os.environ if environment is None else environment
-    return Situation(given, environment=here, facts={**detected(), **facts})
+    return here(facts, given, environment)
 
 
 def environment_of(written: tuple[str, ...]) -> Mapping[str, str] | None:

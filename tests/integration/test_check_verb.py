@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from mp_core import PrecisionRefused, make_plan
 from mp_core.cli import main
 
 MXFP8 = "bf16_with_mxfp8_mixed"
@@ -108,3 +109,31 @@ def test_no_framework_is_imported_to_answer(verb: tuple[str, ...]) -> None:
     code += "print('loaded', [n for n in ('torch', 'megatron.core') if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "loaded []"
+
+
+def test_a_plan_knows_the_megatron_that_is_installed_here(tmp_path: Path) -> None:
+    target = tmp_path / "model.yaml"
+    target.write_text(WHOLE.replace("hiden_size: 3", ""), encoding="utf-8")
+    status, text = run("plan", MXFP8, "--target", str(target))
+    # The oldest refuses MXFP8 parameters: then there is no plan to look at.
+    assert "MG201 unknown" not in text
+    assert status == 0 or "refuses" in text or "has no place" in text
+
+
+def test_only_the_first_rank_is_warned_and_every_rank_refuses(
+    fresh: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "bf16_with_fp8_delayed_scaling_mixed"
+    monkeypatch.setenv("RANK", "1")
+    model, optimizer, ddp = fresh()
+    optimizer.use_distributed_optimizer = ddp.use_distributed_optimizer = False
+    assert make_plan(name, model, optimizer, ddp).findings == ()
+    with pytest.raises(PrecisionRefused, match="MG104"):
+        make_plan(name, model, optimizer, ddp, check="error")
+
+
+@pytest.mark.parametrize("verb", ["check", "memory", "plan"])
+def test_every_verb_says_what_it_does_not_understand_in_a_target(verb: str, tmp_path: Path) -> None:
+    target = tmp_path / "model.yaml"
+    target.write_text("hiden_size: 3", encoding="utf-8")
+    assert "hiden_size; did you mean 'hidden_size'?" in run(verb, MXFP8, "--target", str(target))[1]
