@@ -22,7 +22,7 @@ def draw(
         from matplotlib.figure import Figure
     except ImportError as error:
         message = "the picture needs matplotlib, which is not installed"
-        raise MixedPrecisionError(f"{message}: pip install matplotlib") from error
+        raise MixedPrecisionError(f"{message}: pip install 'mp-core[plot]'") from error
     figure = Figure(figsize=(9, 1.6 + 0.5 * len(bars)), layout="constrained")
     axes, names = figure.subplots(), [name for name, _ in bars]
     left = [0.0] * len(bars)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mp_core.findings import Finding, Rule
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
 
 #: From the worst to the mildest, the order in which findings are told.
 SEVERITIES = ("error", "warning", "unknown", "note")
+DEAD = Rule(
+    "MP101",
+    "A setting of a family that is off is read by nothing.",
+    "The setting changes nothing.",
+    "mp-core docs/differences.md",
+)
 NO_FRAMEWORK = Rule(
     "MP201",
     "Which version of a training framework holds a recipe's fields is known to its own plugin.",
@@ -33,7 +40,9 @@ def check(config: RecipeLike, situation: Any = None) -> list[Finding]:
     from mp_core.expression import get_mixed_precision_config
 
     resolved = get_mixed_precision_config(config)
-    return findings(resolved, _with_recipe(resolved, situation_of(situation)))
+    found = findings(resolved, _with_recipe(resolved, situation_of(situation)))
+    # A plan says these in its notes, whether it checks or not.
+    return _sorted([*found, *_dead(resolved)])
 
 
 def findings(config: MixedPrecisionConfig, situation: Situation) -> list[Finding]:
@@ -43,13 +52,24 @@ def findings(config: MixedPrecisionConfig, situation: Situation) -> list[Finding
     if not hooks().mp_homes.get_hookimpls():
         message = "Whether a training framework holds the recipe's fields was not checked."
         found.add(NO_FRAMEWORK.unknown(message, "pip install mp-plugin-megatron"))
+    return _sorted(found)
+
+
+def _sorted(found: Iterable[Finding]) -> list[Finding]:
     return sorted(found, key=lambda each: (SEVERITIES.index(each.severity), each))
+
+
+def _dead(config: MixedPrecisionConfig) -> Iterator[Finding]:
+    from mp_core.settings import dead_knobs
+
+    for name, why in dead_knobs(config).items():
+        yield DEAD.warning(f"{name} does nothing: {why}.", f"Leave out {name}.")
 
 
 def rules() -> dict[str, Rule]:
     """Return every rule of the installed plugins and of core by its code, sorted."""
     offered = [rule for answer in hooks().mp_rules() for rule in answer]
-    return {rule.code: rule for rule in sorted([*offered, NO_FRAMEWORK])}
+    return {rule.code: rule for rule in sorted([*offered, DEAD, NO_FRAMEWORK])}
 
 
 def variables() -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from mp_core import PrecisionRefused, make_plan
+from mp_core import PrecisionRefused, check, make_plan
 from mp_core.cli import main
 
 MXFP8 = "bf16_with_mxfp8_mixed"
@@ -137,3 +137,12 @@ def test_every_verb_says_what_it_does_not_understand_in_a_target(verb: str, tmp_
     target = tmp_path / "model.yaml"
     target.write_text("hiden_size: 3", encoding="utf-8")
     assert "hiden_size; did you mean 'hidden_size'?" in run(verb, MXFP8, "--target", str(target))[1]
+
+
+def test_a_setting_of_a_family_that_is_off_is_named() -> None:
+    (finding,) = [f for f in check("bf16_mixed:fp8_margin=1") if f.code == "MP101"]
+    assert (finding.severity, finding.message) == (
+        "warning",
+        "fp8_margin does nothing: fp8 is off.",
+    )
+    assert "MP101" not in {f.code for f in check("bf16_mixed")}
