@@ -47,8 +47,9 @@ LIBRARIES = {
 class Requirements:
     """Where *what* runs; the rules' codes are *prefix* and numbers from *start* on.
 
-    Six codes: the device, CUDA, cuBLAS, cuDNN, Transformer Engine, environment variables. The
-    first place whose device matches decides; a device of no place is unknown.
+    A code each for the device, CUDA, cuBLAS, cuDNN, Transformer Engine and environment variables;
+    those that no place needs have no rule. The first place whose device matches decides; a device
+    of no place is unknown.
     """
 
     what: str
@@ -67,45 +68,47 @@ class Requirements:
             self.source,
             "machine",
         )
-        return device, *(self._library_rule(fact) for fact in LIBRARIES), self._variable_rule()
+        libraries = [self._library_rule(fact) for fact in LIBRARIES if self._any(fact)]
+        return device, *libraries, *([self._variable_rule()] if self._any("variables") else [])
+
+    def _any(self, need: str) -> bool:
+        return any(getattr(place, need) for place in self.places)
 
     def check(self, situation: Situation) -> Iterator[Finding]:
         """Yield what stands against running on the situation's device, or is not known."""
-        rules = self.rules()
+        rule = self.rules()[0]
         device = situation.value("device")
         if device in (UNKNOWN, None):
             message = f"Whether {self.what} runs is not known: the device is not known."
-            yield rules[0].unknown(message, "Type --gpu, such as --gpu h100.")
+            yield rule.unknown(message, "Type --gpu, such as --gpu h100.")
             self._ask(situation)
             return
         place = next((each for each in self.places if matches(each.device, device)), None)
         if place is None:
             message = f"Whether {self.what} runs on {device} is not known: no source says."
-            yield rules[0].unknown(message, f"Known: {self._known()}.")
+            yield rule.unknown(message, f"Known: {self._known()}.")
         elif place.no:
             message = f"{self.what} does not run on {device}: {place.no}"
-            yield rules[0].error(message, place.remedy or "See mp matrix.", place.source)
+            yield rule.error(message, place.remedy or "See mp matrix.", place.source)
         else:
-            yield from self._needs(place, situation, rules)
+            yield from self._needs(place, situation, rule)
 
     def _ask(self, situation: Situation) -> None:
         """Ask for what a device would need, so that it is among the missing facts too."""
         for fact in LIBRARIES:
-            if any(getattr(place, fact) for place in self.places):
+            if self._any(fact):
                 situation.value(fact)
 
-    def _needs(
-        self, place: Place, situation: Situation, rules: tuple[Rule, ...]
-    ) -> Iterator[Finding]:
-        for rule, fact in zip(rules[1:], LIBRARIES, strict=False):
+    def _needs(self, place: Place, situation: Situation, rule: Rule) -> Iterator[Finding]:
+        for fact in LIBRARIES:
             floor = getattr(place, fact)
             if floor:
-                yield from self._library(rule, fact, floor, situation, place)
+                yield from self._library(self._library_rule(fact), fact, floor, situation, place)
         for variable in place.variables:
-            yield from self._variable(rules[-1], variable, situation, place)
+            yield from self._variable(self._variable_rule(), variable, situation, place)
         if place.but:
             message = f"{self.what} on {situation.value('device')}: {place.but}"
-            say = getattr(rules[0], place.severity)
+            say = getattr(rule, place.severity)
             yield say(message, place.remedy or "Compare losses before a long run.", place.source)
 
     def _library(

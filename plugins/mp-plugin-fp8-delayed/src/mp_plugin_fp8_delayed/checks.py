@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from mp_core import UNKNOWN, Finding, MixedPrecisionConfig, Rule, Situation, hookimpl
 from mp_core.releases import within
 from mp_core.requirements import Place, Requirements
+from mp_plugin_transformer_engine.attention import (
+    BLACKWELL,
+    HOPPER,
+    SOURCE,
+    attention,
+    check_attention,
+)
 from mp_plugin_transformer_engine.fp8 import check_shapes, shape_rules, tensor_scaling
+from mp_plugin_transformer_engine.switches import OVERRIDE
 
 WHAT = "FP8 with delayed scaling"
 FIRST_LAYERS = Rule(
@@ -30,11 +38,24 @@ SAVED_INPUT = Rule(
     "Megatron-Bridge#1707; Megatron-LM PR #1860",
     "machine",
 )
+NO_OVERRIDE = Rule(
+    "DS601",
+    "Delayed scaling has no other precision for its backward pass.",
+    "Making the recipe's object fails with an AssertionError.",
+    "TransformerEngine common/recipe/__init__.py, 2.15 to 2.20",
+    "machine",
+)
 REQUIREMENTS = Requirements(
     WHAT,
     "DS",
     (*tensor_scaling("1.0"), Place("gaudi:*", "Intel Gaudi habana_frameworks, README")),
     "TransformerEngine pytorch/quantization.py, 1.0 to 2.20",
+)
+ATTENTION = attention(
+    "DS",
+    "delayed scaling",
+    Place(HOPPER, SOURCE, transformer_engine="1.0"),
+    Place(BLACKWELL, SOURCE, transformer_engine="1.0"),
 )
 SHAPES = shape_rules("DS", WHAT, "TransformerEngine assert_dim_for_fp8_exec, PR #317; #1422")
 MULTIPLE = 16
@@ -44,7 +65,8 @@ UNSAFE = "NVTE_ALLOW_UNSAFE_PICKLE_EXTRA_STATE"
 @hookimpl
 def mp_rules() -> tuple[Rule, ...]:
     """Return this plugin's rules."""
-    return (FIRST_LAYERS, RESUME, SAVED_INPUT, *REQUIREMENTS.rules(), *SHAPES)
+    own = (FIRST_LAYERS, NO_OVERRIDE, RESUME, SAVED_INPUT)
+    return (*own, *REQUIREMENTS.rules(), *ATTENTION[1].rules(), *SHAPES)
 
 
 @hookimpl
@@ -62,7 +84,9 @@ def mp_check(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Fin
         message = "first_last_layers_bf16=True under fp8_recipe='delayed' is refused by Megatron."
         yield FIRST_LAYERS.error(message, "Type first_last_layers_bf16=false.")
     yield from REQUIREMENTS.check(situation)
+    yield from check_attention(config, situation, ATTENTION)
     yield from _releases(situation)
+    yield from _override(situation)
     yield from check_shapes(situation, MULTIPLE, SHAPES, WHAT)
 
 
@@ -77,3 +101,10 @@ def _releases(situation: Situation) -> Iterator[Finding]:
     if within(engine, "2.18") and situation.value(UNSAFE) in (None, UNKNOWN, "0"):
         message = f"Transformer Engine {engine} refuses to load an amax history from a checkpoint."
         yield RESUME.warning(message, f"export {UNSAFE}=1 to resume from files that you trust.")
+
+
+def _override(situation: Situation) -> Iterator[Finding]:
+    value, engine = situation.value(OVERRIDE), situation.value("transformer_engine")
+    if value and (engine in (UNKNOWN, None) or within(engine, "2.15")):
+        message = f"{OVERRIDE}={value}: delayed scaling takes none."
+        yield NO_OVERRIDE.error(message, f"unset {OVERRIDE}.")

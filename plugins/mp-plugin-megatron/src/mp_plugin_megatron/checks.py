@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mp_core import UNKNOWN, Finding
 from mp_core.releases import at_least
 from mp_plugin_megatron import rules
-from mp_plugin_megatron.versions import needed_version
+from mp_plugin_megatron.versions import ATTENTION, needed_version
 
 if TYPE_CHECKING:
     from mp_core import MixedPrecisionConfig, Situation
@@ -22,6 +22,20 @@ FSDP = ("use_megatron_fsdp", "use_torch_fsdp2", "use_custom_fsdp")
 def low_precision(config: MixedPrecisionConfig) -> str | None:
     """Return ``fp8`` or ``fp4``, whichever is on, or None."""
     return "fp8" if config.fp8 else "fp4" if config.fp4 else None
+
+
+def attention(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Finding]:
+    """FP8 attention reaches Transformer Engine."""
+    recipe = config.fp8_recipe if config.fp8 else config.fp4_recipe if config.fp4 else ""
+    floor, found = ATTENTION.get(recipe), situation.value("megatron_core")
+    if not (config.fp8_dot_product_attention and floor) or found is None:
+        return
+    message = f"fp8_dot_product_attention under {recipe!r} takes effect from {floor} on"
+    remedy = f"Use megatron-core {floor} or later, or type fp8_dot_product_attention=false."
+    if found is UNKNOWN:
+        yield rules.ATTENTION.unknown(f"{message}; megatron-core is not known.", "Type --mcore.")
+    elif not at_least(found, floor):
+        yield rules.ATTENTION.warning(f"{message}; megatron-core here is {found}.", remedy)
 
 
 def base_mode(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Finding]:
@@ -148,6 +162,7 @@ def releases(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Fin
 
 
 CHECKS: tuple[Check, ...] = (
+    attention,
     base_mode,
     gather,
     gradient_dtypes,

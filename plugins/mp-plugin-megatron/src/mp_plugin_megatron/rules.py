@@ -73,6 +73,13 @@ FP4_GATHER = Rule(
     "Megatron-LM#2284; TransformerEngine#2352",
     "machine",
 )
+ATTENTION = Rule(
+    "MG203",
+    "FP8 attention reaches the recipe object of Transformer Engine from some version on only.",
+    "The setting is dropped without a word, and attention stays in 16 bits.",
+    "megatron-core fp8_utils.py, fp4_utils.py, 0.14 to 0.19",
+    "machine",
+)
 STAGES = Rule(
     "MG301",
     "Layers kept in BF16 are counted within the first and the last pipeline stage.",
@@ -91,5 +98,6 @@ RULES = (
     REUSE,
     RELEASE,
     FP4_GATHER,
+    ATTENTION,
     STAGES,
 )

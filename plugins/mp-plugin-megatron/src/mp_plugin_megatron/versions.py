@@ -24,6 +24,8 @@ SINCE = {
 OLDEST = "0.12"
 #: The first version that accepts a value, where the field is older.
 VALUES = {("fp8_recipe", "blockwise"): "0.13"}
+#: The first version that passes ``fp8_dot_product_attention`` on, where the field is older.
+ATTENTION = {"mxfp8": "0.18", "nvfp4": "0.17", "tensorwise": "0.15"}
 #: What the oldest version refuses although its classes hold the fields: a pair of MXFP8's.
 MXFP8_PARAMETERS = "0.13"
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from mp_core import UNKNOWN, Finding, MixedPrecisionConfig, Rule, Situation, hookimpl
 from mp_core.checking import any_true, unused_knobs
-from mp_plugin_mxfp8.places import MULTIPLE, REQUIREMENTS, ROCM_MULTIPLE, SHAPES, WHAT
+from mp_plugin_mxfp8.places import ATTENTION, MULTIPLE, REQUIREMENTS, ROCM_MULTIPLE, SHAPES, WHAT
+from mp_plugin_transformer_engine.attention import OFF, SOURCE, check_attention
 from mp_plugin_transformer_engine.fp8 import DELAYED_KNOBS, check_shapes
 
 HYBRID = Rule(
@@ -27,6 +28,14 @@ DEAD = Rule(
     "The setting changes nothing.",
     "megatron-core fp8_utils.py",
 )
+CUDNN = Rule(
+    "MX407",
+    "Two releases of cuDNN are refused for attention in MXFP8.",
+    "No backend is left, and the first forward pass fails.",
+    SOURCE,
+    "machine",
+)
+REFUSED = ("9.23.0", "9.23.1")
 #: Each of these gathers parameters in its own buffers; Megatron's own DDP needs the reuse.
 FSDP = ("use_custom_fsdp", "use_megatron_fsdp", "use_torch_fsdp2")
 REUSE = "reuse_grad_buf_for_mxfp8_param_ag"
@@ -35,7 +44,8 @@ REUSE = "reuse_grad_buf_for_mxfp8_param_ag"
 @hookimpl
 def mp_rules() -> tuple[Rule, ...]:
     """Return this plugin's rules."""
-    return (HYBRID, NO_REUSE, DEAD, *REQUIREMENTS.rules(), *SHAPES)
+    own = (HYBRID, NO_REUSE, DEAD, CUDNN)
+    return (*own, *REQUIREMENTS.rules(), *ATTENTION[1].rules(), *SHAPES)
 
 
 @hookimpl
@@ -57,6 +67,8 @@ def mp_check(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Fin
     why = "under fp8_recipe='mxfp8', only under 'delayed'"
     yield from unused_knobs(config, DELAYED_KNOBS, DEAD, why)
     yield from REQUIREMENTS.check(situation)
+    yield from check_attention(config, situation, ATTENTION)
+    yield from _cudnn(config, situation)
     rocm = str(situation.value("device")).startswith("rocm:")
     yield from check_shapes(situation, ROCM_MULTIPLE if rocm else MULTIPLE, SHAPES, WHAT)
 
@@ -72,3 +84,10 @@ def _gather_without_reuse(situation: Situation) -> Iterator[Finding]:
         yield NO_REUSE.unknown(message, remedy)
     else:
         yield NO_REUSE.error(f"{message}, which is off.", remedy)
+
+
+def _cudnn(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Finding]:
+    found = str(situation.value("cudnn"))
+    if config.fp8_dot_product_attention and found in REFUSED:
+        message = f"Transformer Engine 2.19 and later refuses cuDNN {found} for MXFP8 attention."
+        yield CUDNN.error(message, f"Use another cuDNN from 9.21 on. Or: {OFF}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mp_core.requirements import Place, Requirements
+from mp_plugin_transformer_engine.attention import BLACKWELL, HOPPER, OFF, SOURCE, attention
 from mp_plugin_transformer_engine.fp8 import (
     CURRENT,
     NOT_ON_GAUDI,
@@ -33,6 +34,20 @@ PLACES = (
     NOT_ON_GAUDI,
 )
 REQUIREMENTS = Requirements(WHAT, "MX", PLACES, f"{CHECK}, 2.0 to 2.20")
+ATTENTION = attention(
+    "MX",
+    WHAT,
+    Place(HOPPER, SOURCE, no="it needs compute capability 10.0 or higher.", remedy=OFF),
+    Place(
+        BLACKWELL,
+        SOURCE,
+        cudnn="9.21",
+        transformer_engine="2.15",
+        but="no backend takes packed sequences (qkv_format thd).",
+        severity="note",
+        remedy=f"With packed sequences: {OFF}",
+    ),
+)
 SHAPES = shape_rules(
     "MX", WHAT, "TransformerEngine MXFP8Quantizer.is_quantizable; ROCm/Megatron-LM#130"
 )

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from mp_core import UNKNOWN, Finding, MixedPrecisionConfig, Rule, Situation, hookimpl
 from mp_core.checking import any_true
-from mp_plugin_nvfp4.places import MULTIPLE, REQUIREMENTS, SHAPES, WHAT
+from mp_plugin_nvfp4.places import MULTIPLE, REQUIREMENTS, SHAPES, SWITCHES, WHAT
+from mp_plugin_transformer_engine.attention import OFF, RECIPE, SOURCE
 from mp_plugin_transformer_engine.fp8 import check_shapes
+from mp_plugin_transformer_engine.switches import described, switched, variable_rule
 
 SHARDED = Rule(
     "NV101",
@@ -22,6 +24,13 @@ LAST_LAYERS = Rule(
     "The loss may stall above BF16's.",
     "Megatron-Bridge PR #1347",
 )
+ATTENTION = Rule(
+    "NV401",
+    "FP8 attention with the NVFP4 recipe has no backend unless it is given a recipe of its own.",
+    "The first forward pass fails.",
+    f"{SOURCE}; Megatron-Bridge PR #5394",
+)
+SWITCHED = variable_rule("NV", WHAT)
 #: Megatron-FSDP's switch, and the name it had before megatron-core 0.14.
 FSDP = ("use_custom_fsdp", "use_megatron_fsdp")
 
@@ -29,17 +38,13 @@ FSDP = ("use_custom_fsdp", "use_megatron_fsdp")
 @hookimpl
 def mp_rules() -> tuple[Rule, ...]:
     """Return this plugin's rules."""
-    return (SHARDED, LAST_LAYERS, *REQUIREMENTS.rules(), *SHAPES)
+    return (SHARDED, LAST_LAYERS, ATTENTION, SWITCHED, *REQUIREMENTS.rules(), *SHAPES)
 
 
 @hookimpl
 def mp_variables() -> dict[str, str]:
     """Return the variables that change NVFP4."""
-    return {
-        "NVTE_NVFP4_DISABLE_2D_QUANTIZATION": "1 scales weights by blocks of 16, not 16x16",
-        "NVTE_NVFP4_DISABLE_RHT": "1 leaves out the random Hadamard transform",
-        "NVTE_NVFP4_DISABLE_STOCHASTIC_ROUNDING": "1 rounds gradients to nearest",
-    }
+    return described(SWITCHES)
 
 
 @hookimpl
@@ -54,6 +59,10 @@ def mp_check(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Fin
         remedy = "Type first_last_layers_bf16=true,num_layers_at_end_in_bf16=4."
         yield LAST_LAYERS.note(message, remedy)
     yield from REQUIREMENTS.check(situation)
+    yield from switched(situation, SWITCHES, SWITCHED)
+    if config.fp8_dot_product_attention and not situation.value(RECIPE):
+        message = "Transformer Engine has no FP8 attention with the NVFP4 recipe."
+        yield ATTENTION.error(message, f"{OFF[:-1]}, or export {RECIPE}=Float8CurrentScaling.")
     yield from check_shapes(situation, MULTIPLE, SHAPES, WHAT)
 
 

@@ -14,6 +14,7 @@ from mp_plugin_transformer_engine.fp8 import (
     check_shapes,
     shape_rules,
 )
+from mp_plugin_transformer_engine.switches import Switch, described, switched, variable_rule
 
 WHAT = "FP8 with subchannel scaling"
 ATTENTION = Rule(
@@ -52,6 +53,8 @@ PLACES = (
 )
 REQUIREMENTS = Requirements(WHAT, "SC", PLACES, CHECK)
 SHAPES = shape_rules("SC", WHAT, "TransformerEngine common/gemm/cublaslt_gemm.cu")
+SWITCHES = (Switch("NVTE_FP8_BLOCK_SCALING_FP32_SCALES", "scales are any FP32 number", "2.3"),)
+SWITCHED = variable_rule("SC", WHAT)
 #: The GEMM's own; blocks of 128 matter to gathering quantized tensors.
 MULTIPLE = 16
 
@@ -59,7 +62,13 @@ MULTIPLE = 16
 @hookimpl
 def mp_rules() -> tuple[Rule, ...]:
     """Return this plugin's rules."""
-    return (ATTENTION, DEAD, *REQUIREMENTS.rules(), *SHAPES)
+    return (ATTENTION, DEAD, SWITCHED, *REQUIREMENTS.rules(), *SHAPES)
+
+
+@hookimpl
+def mp_variables() -> dict[str, str]:
+    """Return the variables that change subchannel scaling."""
+    return described(SWITCHES)
 
 
 @hookimpl
@@ -76,4 +85,5 @@ def mp_check(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Fin
     why = "under fp8_recipe='blockwise', only under 'delayed'"
     yield from unused_knobs(config, DELAYED_KNOBS, DEAD, why)
     yield from REQUIREMENTS.check(situation)
+    yield from switched(situation, SWITCHES, SWITCHED)
     yield from check_shapes(situation, MULTIPLE, SHAPES, WHAT)

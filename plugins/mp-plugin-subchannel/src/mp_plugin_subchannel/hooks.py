@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from mp_core import hookimpl
 from mp_plugin_subchannel.advice import mp_advice
-from mp_plugin_subchannel.checks import mp_check, mp_rules
+from mp_plugin_subchannel.checks import mp_check, mp_rules, mp_variables
 from mp_plugin_subchannel.memory import mp_bytes_per_parameter
 from mp_plugin_subchannel.transformer_engine import mp_te_recipe
 
@@ -16,6 +16,7 @@ __all__ = [
     "mp_check",
     "mp_rules",
     "mp_te_recipe",
+    "mp_variables",
     "mp_vocabulary",
 ]
 
