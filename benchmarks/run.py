@@ -21,8 +21,8 @@ RESULTS = re.compile(r"(?<=<!-- results -->\n).*(?=<!-- end of results -->)", re
 SIZES = (50, 150, 500)
 LIST_ROUNDS = 24
 START_ROUNDS = 12
-#: Each goal in its own unit: a ratio, a ratio, seconds over the loop, seconds.
-LISTING, IMPORT, GET, SETUP = 0.7, 0.02, 20e-6, 1e-3
+#: Each goal in its own unit: a ratio, a ratio, seconds over the loop, seconds, seconds.
+LISTING, IMPORT, GET, SETUP, ANSWER = 0.7, 0.02, 20e-6, 1e-3, 0.5
 
 #: Every way to list, by its name in list_once.py, as a reader knows it.
 WAYS = {
@@ -40,6 +40,11 @@ STATEMENTS = {
     "import mp_core, fill `MIXED_PRECISION_RECIPES`": (
         "from mp_core import MIXED_PRECISION_RECIPES, get_mixed_precision_config"
     ),
+}
+#: What answers while a person waits, by the name under which its goal is told.
+ANSWERS = {
+    "check": "mp check bf16_with_mxfp8_mixed --gpu b200 --cuda 13.0 --te 2.16 --mcore 0.18.2",
+    "matrix": "mp matrix",
 }
 PROBE = """
 import time
@@ -140,12 +145,17 @@ def saving(lists: Mapping[int, Times], torch: Sequence[float]) -> str:
 
 def starting() -> Table:
     """Return how long the command line takes beside a process that imports torch."""
-    own, torch = "mp list", 'python -c "import torch"'
-    taken = walls({own: ("-m", "mp_core", "list"), torch: ("-c", "import torch")}, START_ROUNDS)
+    torch = 'python -c "import torch"'
+    ways = {
+        typed: ("-m", "mp_core", *typed.split()[1:]) for typed in ("mp list", *ANSWERS.values())
+    }
+    taken = walls({**ways, torch: ("-c", "import torch")}, START_ROUNDS)
     rows = [
         (f"`{name}`", f"{ratio(taken[name], taken[torch]):.2f}", _ms(taken[name])) for name in taken
     ]
-    return Table("Command line, whole processes", ("command", "x torch", "ms"), rows)
+    told = (_verdict(f"{k} takes", "s", median(taken[v]), ANSWER) for k, v in ANSWERS.items())
+    title = f"Command line, whole processes: {'; '.join(told)}"
+    return Table(title, ("command", "x torch", "ms"), rows)
 
 
 def calling() -> Table:

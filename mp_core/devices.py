@@ -45,10 +45,15 @@ CUDA = re.compile(r"cuda:sm(\d+)[af]?")
 
 def products() -> dict[str, str]:
     """Return every product name that is known here, with its ``vendor:architecture``, sorted."""
+    return dict(sorted({**PRODUCTS, **offered()}.items()))
+
+
+def offered() -> dict[str, str]:
+    """Return the products that plugins bring, with their keys, sorted."""
     from mp_core.plugins import hooks
 
-    offered = {name: key for names in hooks().mp_devices() for name, key in names.items()}
-    return dict(sorted({**PRODUCTS, **offered}.items()))
+    found = {name: key for names in hooks().mp_devices() for name, key in names.items()}
+    return dict(sorted(found.items()))
 
 
 def device_key(text: str) -> str:
@@ -66,7 +71,7 @@ def device_key(text: str) -> str:
     found = {product.replace("-", ""): key for product, key in known.items()}.get(plain)
     if found is None:
         hint = "a product such as h100 or mi355x, or a key such as cuda:sm90 or rocm:gfx942"
-        raise InvalidPrecision(f"no GPU {text!r}{closest(name, known)} Known: {hint}")
+        raise InvalidPrecision(f"no GPU {text!r}{closest(name, known) or '.'} Known: {hint}")
     return found
 
 

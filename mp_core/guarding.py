@@ -157,6 +157,22 @@ def _bytes(entry: Entry, result: Any) -> Any:
     return _instance(result, Bytes)
 
 
+def _facts(entry: Entry, result: Any) -> dict[str, Any]:
+    from mp_core.situation import MACHINE, fact_value
+
+    facts = _mapping(entry, result)
+    if unknown := sorted(set(facts) - set(MACHINE)):
+        raise TypeError(f"it detects {', '.join(unknown)}; facts are {', '.join(MACHINE)}")
+    return {name: fact_value(name, value) for name, value in facts.items()}
+
+
+def _places(entry: Entry, result: Any) -> dict[str, tuple[Any, ...]]:
+    from mp_core.requirements import Place
+
+    rows = _mapping(entry, result)
+    return {code: tuple(_instance(row, Place) for row in rows[code]) for code in rows}
+
+
 def _instance(value: Any, kind: type) -> Any:
     if not isinstance(value, kind):
         raise TypeError(f"it gives a {type(value).__name__}, not a {kind.__name__}")
@@ -171,12 +187,14 @@ READERS: dict[str, Callable[[Entry, Any], Any]] = {
     "mp_build_recipe": _config,
     "mp_bytes_per_parameter": _bytes,
     "mp_check": _each(Finding),
+    "mp_detect": _facts,
     "mp_devices": _mapping,
     "mp_homes": _each(Home),
     "mp_recipes": _offers,
     "mp_rules": _each(Rule),
     "mp_targets": _mapping,
     "mp_te_recipe": _call,
+    "mp_places": _places,
     "mp_variables": _mapping,
     "mp_vocabulary": _words,
 }

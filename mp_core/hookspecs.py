@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mp_core.config import MixedPrecisionConfig
     from mp_core.findings import Advice, Finding, Rule
     from mp_core.memory import Bytes
+    from mp_core.requirements import Place
     from mp_core.situation import Situation
 
 PROJECT = "mp_core"
@@ -84,6 +85,22 @@ class HookSpecs:
     @hookspec
     def mp_devices(self) -> Mapping[str, str]:
         """Return ``vendor:architecture`` by product name, of devices that core does not know."""
+        raise AssertionError  # a specification is never called
+
+    @hookspec
+    def mp_places(self) -> Mapping[str, Iterable[Place]]:
+        """Return where another plugin's recipe runs too, by the code of its rule on devices.
+
+        For a vendor, such as ``{"HF201": (Place("acme:npu2", "acme manual 3.1"),)}``.
+        """
+        raise AssertionError  # a specification is never called
+
+    @hookspec
+    def mp_detect(self) -> Mapping[str, str]:
+        """Return facts of this machine, such as ``device``, that core could not detect.
+
+        Called once a process, and has to be quick: a vendor's tool, not its framework.
+        """
         raise AssertionError  # a specification is never called
 
     @hookspec

@@ -40,8 +40,17 @@ def detected() -> dict[str, Fact]:
     but for the device, which a torch that has been initialised since knows better.
     """
     device = _torch_device() or _driver_device()
-    found = {**_versions(), **({"device": Fact(device, ORIGIN)} if device else {})}
+    found = {**_offered(), **_versions(), **({"device": Fact(device, ORIGIN)} if device else {})}
     return dict(sorted(found.items()))
+
+
+@cache
+def _offered() -> dict[str, Fact]:
+    """Return what vendors' plugins detect."""
+    from mp_core.plugins import hooks
+
+    answers = hooks().mp_detect()
+    return {name: Fact(text, ORIGIN) for facts in answers for name, text in facts.items()}
 
 
 def here(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from mp_core.devices import PRODUCTS, offered
 from mp_core.findings import Finding
 from mp_core.recipes import recipe_book
 from mp_core.situation import Situation
@@ -12,6 +13,13 @@ from mp_core.verdicts import check, rules
 
 #: One product of each architecture that people train on.
 GPUS = ("a100", "l40s", "h100", "b200", "b300", "rtx5090", "mi300x", "mi355x", "gaudi3")
+
+
+def usual_gpus() -> tuple[str, ...]:
+    """Return one product of each architecture, and then what plugins bring."""
+    return (*GPUS, *(name for name in offered() if name not in PRODUCTS))
+
+
 #: What the worst finding says in one word.
 WORDS = {"error": "no", "unknown": "?", "warning": "yes, but", "note": "yes"}
 

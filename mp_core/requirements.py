@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from mp_core.devices import matches
 from mp_core.findings import Finding, Rule
+from mp_core.plugins import hooks
 from mp_core.releases import at_least, version
 from mp_core.situation import UNKNOWN, Situation
 
@@ -48,8 +49,8 @@ class Requirements:
     """Where *what* runs; the rules' codes are *prefix* and numbers from *start* on.
 
     A code each for the device, CUDA, cuBLAS, cuDNN, Transformer Engine and environment variables;
-    those that no place needs have no rule. The first place whose device matches decides; a device
-    of no place is unknown.
+    those that no place needs have no rule. The first place whose device matches decides, and then
+    those that other plugins offer; a device of no place is unknown.
     """
 
     what: str
@@ -83,10 +84,13 @@ class Requirements:
             yield rule.unknown(message, "Type --gpu, such as --gpu h100.")
             self._ask(situation)
             return
-        place = next((each for each in self.places if matches(each.device, device)), None)
+        offered = [row for rows in hooks().mp_places() for row in rows.get(rule.code, ())]
+        rows = (*self.places, *offered)
+        place = next((each for each in rows if matches(each.device, device)), None)
         if place is None:
             message = f"Whether {self.what} runs on {device} is not known: no source says."
-            yield rule.unknown(message, f"Known: {self._known()}.")
+            known = ", ".join(each.device for each in rows if not each.no)
+            yield rule.unknown(message, f"Known: {known}.")
         elif place.no:
             message = f"{self.what} does not run on {device}: {place.no}"
             yield rule.error(message, place.remedy or "See mp matrix.", place.source)
@@ -152,11 +156,8 @@ class Requirements:
 
     def _variable_rule(self) -> Rule:
         why = f"On some devices {self.what} is off unless an environment variable turns it on."
-        follows = "Transformer Engine refuses, or runs what its authors do not support."
+        follows = "The library refuses, or runs what its authors do not support."
         return Rule(f"{self.prefix}{self.start + 5}", why, follows, self.source, "machine")
-
-    def _known(self) -> str:
-        return ", ".join(place.device for place in self.places if not place.no)
 
 
 def _cuda_answers(situation: Situation, place: Place) -> bool:

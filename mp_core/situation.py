@@ -51,10 +51,10 @@ class Situation:
         facts: Mapping[str, Fact] | None = None,
         settled: Mapping[str, Fact] | None = None,
     ) -> None:
-        self._given = {name: _read(name, value) for name, value in (given or {}).items()}
+        self._given = {name: fact_value(name, value) for name, value in (given or {}).items()}
         self._configs = configs
         self._environment = environment
-        self._facts = {name: Fact(_read(name, f.value), f.origin) for name, f in _items(facts)}
+        self._facts = {name: Fact(fact_value(name, f.value), f.origin) for name, f in _items(facts)}
         self._settled = dict(settled or {})
         self._asked: set[str] = set()
 
@@ -118,7 +118,7 @@ def _items(facts: Mapping[str, Fact] | None) -> list[tuple[str, Fact]]:
     return list((facts or {}).items())
 
 
-def _read(name: str, value: Any) -> Any:
+def fact_value(name: str, value: Any) -> Any:
     """Return a fact in the one form that rules compare."""
     if name == "device" and isinstance(value, str):
         from mp_core.devices import device_key

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import mp_core
-from mp_core import discovery, plugins, recipes
+from mp_core import discovery, machine, plugins, recipes
 
 VARIABLES = (*discovery.VARIABLES, "MP_PREFER")
 #: A module of one plain recipe.
@@ -27,7 +27,8 @@ def forget() -> None:
     """Forget what was found, as a new process would."""
     importlib.invalidate_caches()
     vars(mp_core).pop("MIXED_PRECISION_RECIPES", None)
-    for cached in (discovery._find, recipes.recipe_book, plugins.manager, plugins._vocabulary):
+    kept = (discovery._find, recipes.recipe_book, plugins.manager, plugins._vocabulary)
+    for cached in (*kept, machine._offered):
         cached.cache_clear()
 
 

@@ -8,7 +8,7 @@ import click
 
 from mp_core.cli.options import json_option, print_json
 from mp_core.cli.situations import environment_of
-from mp_core.matrix import GPUS, Cell, matrix
+from mp_core.matrix import Cell, matrix, usual_gpus
 
 VERSIONS = {"cuda": "cuda", "cudnn": "cudnn", "te": "transformer_engine", "mcore": "megatron_core"}
 
@@ -31,7 +31,7 @@ def command(
 ) -> None:
     """Show which recipe runs on which GPU; a version that is not given is unknown."""
     facts = {VERSIONS[name]: value for name, value in versions.items() if value}
-    cells = matrix(gpus or GPUS, facts, environment_of(env))
+    cells = matrix(gpus or usual_gpus(), facts, environment_of(env))
     if as_json:
         rows = [{**c._asdict(), "findings": [f.to_dict() for f in c.findings]} for c in cells]
         print_json({"versions": facts, "cells": rows})

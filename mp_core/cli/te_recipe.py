@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from mp_core.calls import Member
 from mp_core.cli.options import json_option, print_json
+from mp_core.cli.situations import situation_from, situation_options
 from mp_core.expression import get_mixed_precision_config
 from mp_core.recipe_calls import recipe_call
 
 
 @click.command("te-recipe")
 @click.argument("name")
-@click.option("--te", help="Version of Transformer Engine; without it the installed one.")
+@situation_options
 @json_option
-def command(name: str, te: str | None, as_json: bool) -> None:
+def command(name: str, as_json: bool, **options: Any) -> None:
     """Print recipe NAME as code that makes Transformer Engine's recipe object.
 
-    The fields are those of the given version; a setting that it lacks is refused by name.
+    The fields are those of the version that --te gives, or of the installed one; a setting that
+    it lacks is refused by name.
     """
-    given = {"transformer_engine": te} if te else {}
-    call = recipe_call(get_mixed_precision_config(name), given)
+    call = recipe_call(get_mixed_precision_config(name), situation_from(options))
     if call is None:
         code = f"# {name} computes in 16 or 32 bits: it has no recipe object\n"
     else:

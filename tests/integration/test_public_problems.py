@@ -152,6 +152,13 @@ def test_k15_mxfp8_gather_without_reuse_is_an_error_before_the_job(fresh: Any) -
         get_mixed_precision_config(name).setup(*configs, check="error")
 
 
+def test_k13_mxfp8_parameters_that_a_forced_sync_may_lose_are_a_warning() -> None:
+    there = {"overlap_param_gather": True, "use_distributed_optimizer": True}
+    assert verdicts("bf16_with_mxfp8_mixed", **there, megatron_core="0.18.2")["MG112"] == "warning"
+    assert "MG112" not in verdicts("bf16_with_mxfp8_mixed", **there, megatron_core="0.19.0")
+    assert "MG112" not in verdicts("bf16_mixed", **there, megatron_core="0.18.2")
+
+
 def test_k16_fsdp_needs_no_reuse(fresh: Any) -> None:
     _, optimizer, ddp = configs = fresh()
     if not hasattr(ddp, "use_megatron_fsdp"):
@@ -323,6 +330,14 @@ def test_k44_fp8_without_a_16_bit_base_is_a_warning(fresh: Any) -> None:
 def test_k46_fp8_attention_that_blockwise_scaling_disables_is_a_warning(fresh: Any) -> None:
     name = "bf16_with_fp8_subchannel_scaling_mixed:fp8_dot_product_attention=true"
     assert findings(name, fresh())["SC101"].severity == "warning"
+
+
+def test_k46_fp8_attention_without_a_backend_is_an_error_before_the_job() -> None:
+    there = {"device": "b200", "transformer_engine": "2.16", "megatron_core": "0.18.2"}
+    on = "fp8_dot_product_attention=true"
+    assert verdicts(f"bf16_with_nvfp4_mixed:{on}", **there)["NV401"] == "error"
+    old = verdicts(f"bf16_with_fp8_current_scaling_mixed:{on}", **there, cudnn="9.13")
+    assert old["CS404"] == "error"
 
 
 def test_k47_nvfp4_advises_bf16_last_layers_and_another_adam_epsilon() -> None:

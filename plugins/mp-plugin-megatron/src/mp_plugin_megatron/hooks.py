@@ -68,6 +68,6 @@ def mp_check(config: MixedPrecisionConfig, situation: Situation) -> Iterable[Fin
 @hookimpl
 def mp_rules() -> tuple[Rule, ...]:
     """Return the rules of the checks."""
-    from mp_plugin_megatron.rules import RULES
+    from mp_plugin_megatron.checks import RULES
 
     return RULES

@@ -24,6 +24,8 @@ SINCE = {
 OLDEST = "0.12"
 #: The first version that accepts a value, where the field is older.
 VALUES = {("fp8_recipe", "blockwise"): "0.13"}
+#: The recipes that its fp8_utils.py and fp4_utils.py make; the others it refuses when training.
+RECIPES = ("blockwise", "custom", "delayed", "mxfp8", "nvfp4", "tensorwise")
 #: The first version that passes ``fp8_dot_product_attention`` on, where the field is older.
 ATTENTION = {"mxfp8": "0.18", "nvfp4": "0.17", "tensorwise": "0.15"}
 #: What the oldest version refuses although its classes hold the fields: a pair of MXFP8's.
@@ -48,8 +50,8 @@ def first_version(role: str, field: str) -> str:
     return f"megatron-core {SINCE.get((role, field), OLDEST)}"
 
 
-def needed_version(config: MixedPrecisionConfig) -> tuple[str, str] | None:
-    """Return the first version that holds what FP8 or FP4 needs, and the field that decides."""
+def needed_versions(config: MixedPrecisionConfig) -> dict[str, str]:
+    """Return the first version for each setting of FP8 or FP4 that needs one, the oldest first."""
     needs = {"fp8": OLDEST} if config.fp8 else {}
     if config.fp8:
         floor = VALUES.get(("fp8_recipe", config.fp8_recipe), OLDEST)
@@ -60,10 +62,7 @@ def needed_version(config: MixedPrecisionConfig) -> tuple[str, str] | None:
         needs[f"fp4={config.fp4!r}"] = SINCE["model", "fp4"]
         if config.fp4_param_gather:
             needs["fp4_param_gather=True"] = SINCE["ddp", "fp4_param_gather"]
-    if not needs:
-        return None
-    field = max(needs, key=lambda name: version(needs[name]))
-    return needs[field], field
+    return dict(sorted(needs.items(), key=lambda need: version(need[1])))
 
 
 def installed_version() -> str:

@@ -15,6 +15,10 @@ from mp_plugin_transformer_engine.switches import (
 )
 
 
+#: Those that this plugin makes objects of; a vendor's own are not its matter.
+RECIPES = ("blockwise", "delayed", "mxfp8", "nvfp4", "tensorwise")
+
+
 @hookimpl
 def mp_rules() -> tuple[Rule, ...]:
     """Return the rules that hold for every recipe of Transformer Engine."""
@@ -29,8 +33,9 @@ def mp_variables() -> dict[str, str]:
 
 @hookimpl
 def mp_check(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Finding]:
-    """Yield the variables at work, where FP8 or FP4 is on."""
-    if config.fp8 or config.fp4:
+    """Yield the variables at work, where a recipe of Transformer Engine's is on."""
+    recipe = config.fp8_recipe if config.fp8 else config.fp4_recipe if config.fp4 else ""
+    if recipe in RECIPES:
         yield from switched(situation, SWITCHES, RULE)
         if config.fp8_dot_product_attention:
             yield from switched(situation, ATTENTION_SWITCHES, ATTENTION_RULE)

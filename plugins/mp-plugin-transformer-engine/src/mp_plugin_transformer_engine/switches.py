@@ -64,11 +64,12 @@ def switched(situation: Situation, switches: Iterable[Switch], rule: Rule) -> It
 
     A variable that nobody spoke of is at its default. The release counts where it is known.
     """
-    engine = situation.value("transformer_engine")
     for each in sorted(switches):
         value = situation.value(each.name)
         if value in (UNKNOWN, None, each.default):
             continue
+        # Asked here, so that a run with no such variable needs no Transformer Engine.
+        engine = situation.value("transformer_engine")
         if engine in (UNKNOWN, None) or within(engine, each.since):
             message = f"{each.name}={value} is set: {each.does}."
             yield rule.warning(message, f"unset {each.name}, unless it is meant, on every rank.")

@@ -1,0 +1,1 @@
+"""Acme's NPUs for mp-core."""
