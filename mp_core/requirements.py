@@ -75,6 +75,13 @@ class Requirements:
     def _any(self, need: str) -> bool:
         return any(getattr(place, need) for place in self.places)
 
+    def variables(self, situation: Situation) -> frozenset[str]:
+        """Return the variables that the situation's device needs, as ``NAME=value``."""
+        device = str(situation.value("device"))
+        return frozenset(
+            v for row in self.places if matches(row.device, device) for v in row.variables
+        )
+
     def check(self, situation: Situation) -> Iterator[Finding]:
         """Yield what stands against running on the situation's device, or is not known."""
         rule = self.rules()[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from mp_core.findings import Finding, Rule
+from mp_core.findings import Finding, Rule, Severity
 from mp_core.situation import UNKNOWN, Situation
 
 TP, CP = "tensor_model_parallel_size", "context_parallel_size"
@@ -84,7 +84,7 @@ def _feed_forward(known: _Known) -> Iterator[Dimension]:
 
 
 def misaligned(
-    situation: Situation, multiple: int, rule: Rule, what: str, say: str = "error"
+    situation: Situation, multiple: int, rule: Rule, what: str, say: Severity = "error"
 ) -> Iterator[Finding]:
     """Yield a finding for each size a rank has that is no multiple of *multiple*.
 
@@ -126,7 +126,7 @@ def _nearest(size: int, multiple: int) -> int:
 
 
 def token_misalignment(
-    situation: Situation, multiple: int, rule: Rule, what: str
+    situation: Situation, multiple: int, rule: Rule, what: str, say: Severity = "error"
 ) -> Iterator[Finding]:
     """Yield a finding where the tokens of a rank's GEMM are no multiple of *multiple*.
 
@@ -147,4 +147,4 @@ def token_misalignment(
         tokens = f"{batch} * {length} / {split} {parts} = {batch * length / parts:g}"
         message = f"A rank's GEMM has {tokens} tokens, no multiple of {multiple} as {what} needs."
         better = _nearest(length, parts * multiple)
-        yield rule.error(message, f"Use seq_length={better}, or pad sequences to it.")
+        yield getattr(rule, say)(message, f"Use seq_length={better}, or pad sequences to it.")

@@ -141,6 +141,13 @@ def test_a_variable_at_its_default_is_no_finding() -> None:
     assert "NV601" not in {each.code for each in found}
 
 
+def test_a_variable_that_the_device_needs_is_no_change() -> None:
+    needed = {"NVTE_NVFP4_DISABLE_RHT": "1", "NVTE_NVFP4_DISABLE_STOCHASTIC_ROUNDING": "1"}
+    for device, said in (("rtx5090", False), ("b200", True)):
+        found = check(NVFP4, Situation({**NEW, "device": device}, environment=needed))
+        assert ("NV601" in {each.code for each in found}) is said
+
+
 def test_attention_variables_are_silent_where_attention_is_not_in_fp8() -> None:
     environment = {"NVTE_FP8_DPA_BWD": "0"}
     situation = Situation({**NEW, "device": "b200"}, environment=environment)

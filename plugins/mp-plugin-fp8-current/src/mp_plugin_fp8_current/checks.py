@@ -13,6 +13,7 @@ from mp_plugin_transformer_engine.attention import (
     OFF,
     SOURCE,
     attention,
+    attention_rules,
     check_attention,
 )
 from mp_plugin_transformer_engine.fp8 import (
@@ -60,7 +61,7 @@ SWITCHED = variable_rule("CS", WHAT)
 @hookimpl
 def mp_rules() -> tuple[Rule, ...]:
     """Return this plugin's rules."""
-    return (DEAD, SWITCHED, *REQUIREMENTS.rules(), *ATTENTION[1].rules(), *SHAPES)
+    return (DEAD, SWITCHED, *REQUIREMENTS.rules(), *attention_rules(ATTENTION), *SHAPES)
 
 
 @hookimpl

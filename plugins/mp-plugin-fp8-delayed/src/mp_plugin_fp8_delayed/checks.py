@@ -12,6 +12,7 @@ from mp_plugin_transformer_engine.attention import (
     HOPPER,
     SOURCE,
     attention,
+    attention_rules,
     check_attention,
 )
 from mp_plugin_transformer_engine.fp8 import check_shapes, shape_rules, tensor_scaling
@@ -66,7 +67,7 @@ UNSAFE = "NVTE_ALLOW_UNSAFE_PICKLE_EXTRA_STATE"
 def mp_rules() -> tuple[Rule, ...]:
     """Return this plugin's rules."""
     own = (FIRST_LAYERS, NO_OVERRIDE, RESUME, SAVED_INPUT)
-    return (*own, *REQUIREMENTS.rules(), *ATTENTION[1].rules(), *SHAPES)
+    return (*own, *REQUIREMENTS.rules(), *attention_rules(ATTENTION), *SHAPES)
 
 
 @hookimpl

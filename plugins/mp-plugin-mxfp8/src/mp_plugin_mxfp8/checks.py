@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from mp_core import UNKNOWN, Finding, MixedPrecisionConfig, Rule, Situation, hookimpl
 from mp_core.checking import any_true, unused_knobs
 from mp_plugin_mxfp8.places import ATTENTION, MULTIPLE, REQUIREMENTS, ROCM_MULTIPLE, SHAPES, WHAT
-from mp_plugin_transformer_engine.attention import OFF, SOURCE, check_attention
+from mp_plugin_transformer_engine.attention import OFF, SOURCE, attention_rules, check_attention
 from mp_plugin_transformer_engine.fp8 import DELAYED_KNOBS, check_shapes
 
 HYBRID = Rule(
@@ -45,7 +45,7 @@ REUSE = "reuse_grad_buf_for_mxfp8_param_ag"
 def mp_rules() -> tuple[Rule, ...]:
     """Return this plugin's rules."""
     own = (HYBRID, NO_REUSE, DEAD, CUDNN)
-    return (*own, *REQUIREMENTS.rules(), *ATTENTION[1].rules(), *SHAPES)
+    return (*own, *REQUIREMENTS.rules(), *attention_rules(ATTENTION), *SHAPES)
 
 
 @hookimpl

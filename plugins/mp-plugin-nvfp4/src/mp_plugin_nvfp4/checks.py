@@ -59,7 +59,8 @@ def mp_check(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Fin
         remedy = "Type first_last_layers_bf16=true,num_layers_at_end_in_bf16=4."
         yield LAST_LAYERS.note(message, remedy)
     yield from REQUIREMENTS.check(situation)
-    yield from switched(situation, SWITCHES, SWITCHED)
+    needed = REQUIREMENTS.variables(situation)
+    yield from switched(situation, SWITCHES, SWITCHED, needed)
     if config.fp8_dot_product_attention and not situation.value(RECIPE):
         message = "Transformer Engine has no FP8 attention with the NVFP4 recipe."
         yield ATTENTION.error(message, f"{OFF[:-1]}, or export {RECIPE}=Float8CurrentScaling.")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from mp_core import Finding, MixedPrecisionConfig, Rule, Situation, hookimpl
 from mp_core.checking import unused_knobs
 from mp_core.requirements import Place, Requirements
+from mp_core.shapes import token_misalignment
 from mp_plugin_transformer_engine.fp8 import (
     CURRENT,
     DELAYED_KNOBS,
@@ -53,6 +54,14 @@ PLACES = (
 )
 REQUIREMENTS = Requirements(WHAT, "SC", PLACES, CHECK)
 SHAPES = shape_rules("SC", WHAT, "TransformerEngine common/gemm/cublaslt_gemm.cu")
+GATHERED = Rule(
+    "SC303",
+    "Activations are gathered between ranks in FP8 only in whole blocks of 128 values and tokens.",
+    "They are gathered in 16 bits, which moves twice the bytes.",
+    "TransformerEngine pytorch/tensor/float8_blockwise_tensor.py is_quantizable; distributed.py",
+    "shape",
+)
+BLOCK = 128
 SWITCHES = (Switch("NVTE_FP8_BLOCK_SCALING_FP32_SCALES", "scales are any FP32 number", "2.3"),)
 SWITCHED = variable_rule("SC", WHAT)
 #: The GEMM's own; blocks of 128 matter to gathering quantized tensors.
@@ -62,7 +71,7 @@ MULTIPLE = 16
 @hookimpl
 def mp_rules() -> tuple[Rule, ...]:
     """Return this plugin's rules."""
-    return (ATTENTION, DEAD, SWITCHED, *REQUIREMENTS.rules(), *SHAPES)
+    return (ATTENTION, DEAD, GATHERED, SWITCHED, *REQUIREMENTS.rules(), *SHAPES)
 
 
 @hookimpl
@@ -87,3 +96,15 @@ def mp_check(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Fin
     yield from REQUIREMENTS.check(situation)
     yield from switched(situation, SWITCHES, SWITCHED)
     yield from check_shapes(situation, MULTIPLE, SHAPES, WHAT)
+    yield from _gathered(situation)
+
+
+def _gathered(situation: Situation) -> Iterator[Finding]:
+    """Yield a note on the sequence-parallel activations that leave no whole blocks."""
+    hidden, ranks = situation.value("hidden_size"), situation.value("tensor_model_parallel_size")
+    if not (situation.value("sequence_parallel") and ranks) or ranks == 1:
+        return
+    if hidden and hidden % BLOCK:
+        message = f"hidden_size {hidden} is no multiple of {BLOCK}: activations move in 16 bits."
+        yield GATHERED.note(message, f"Use hidden_size={-(-hidden // BLOCK) * BLOCK}.")
+    yield from token_misalignment(situation, BLOCK, GATHERED, f"{WHAT}, gathered in FP8,", "note")

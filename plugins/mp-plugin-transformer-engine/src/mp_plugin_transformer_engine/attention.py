@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from packaging.version import Version
 
-from mp_core import Finding, MixedPrecisionConfig, Situation
+from mp_core import Finding, MixedPrecisionConfig, Rule, Situation
 from mp_core.releases import version
 from mp_core.requirements import Place, Requirements
 from mp_plugin_transformer_engine.switches import ATTENTION_SWITCHES
@@ -40,6 +41,12 @@ def attention(prefix: str, what: str, *places: Place) -> tuple[Requirements, Req
         Requirements(name, prefix, rows, SOURCE, start=401),
         Requirements(f"deterministic {name}", prefix, exact, SOURCE, start=401),
     )
+
+
+def attention_rules(requirements: tuple[Requirements, Requirements]) -> tuple[Rule, ...]:
+    """Return the rules of both tables, in the words of the first."""
+    plain, exact = requirements
+    return replace(exact, what=plain.what).rules()
 
 
 def check_attention(

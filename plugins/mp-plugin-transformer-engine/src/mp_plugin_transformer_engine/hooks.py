@@ -14,7 +14,6 @@ from mp_plugin_transformer_engine.switches import (
     switched,
 )
 
-
 #: Those that this plugin makes objects of; a vendor's own are not its matter.
 RECIPES = ("blockwise", "delayed", "mxfp8", "nvfp4", "tensorwise")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from mp_core import UNKNOWN, Finding, Rule, Situation
@@ -59,14 +59,20 @@ def described(switches: Iterable[Switch]) -> dict[str, str]:
     return {each.name: f"{each.does} (from {each.since} on)" for each in switches}
 
 
-def switched(situation: Situation, switches: Iterable[Switch], rule: Rule) -> Iterator[Finding]:
+def switched(
+    situation: Situation,
+    switches: Iterable[Switch],
+    rule: Rule,
+    needed: Collection[str] = (),
+) -> Iterator[Finding]:
     """Yield a warning for each variable that is set to other than its default.
 
     A variable that nobody spoke of is at its default. The release counts where it is known.
+    needed: what the device cannot do without, as ``NAME=value``.
     """
     for each in sorted(switches):
         value = situation.value(each.name)
-        if value in (UNKNOWN, None, each.default):
+        if value in (UNKNOWN, None, each.default) or f"{each.name}={value}" in needed:
             continue
         # Asked here, so that a run with no such variable needs no Transformer Engine.
         engine = situation.value("transformer_engine")
