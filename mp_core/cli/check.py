@@ -33,29 +33,31 @@ def command(ctx: click.Context, /, name: str, strict: bool, as_json: bool, **opt
     findings = check(name, situation)
     if as_json:
         rows = [finding.to_dict() for finding in findings]
-        print_json({"recipe": name, "situation": _facts(situation), "findings": rows})
+        print_json({"recipe": name, "situation": facts(situation), "findings": rows})
     else:
-        _print(name, situation, findings)
+        print_findings(name, situation, findings)
     failing = {"error", "unknown"} if strict else {"error"}
     ctx.exit(int(any(finding.severity in failing for finding in findings)))
 
 
-def _facts(situation: Situation) -> dict[str, Any]:
-    facts = situation.known()
-    rows = {n: {"value": plain(f.value), "origin": f.origin} for n, f in facts.items()}
+def facts(situation: Situation) -> dict[str, Any]:
+    """Return what is known and what was missing, by name, with its origin."""
+    known = situation.known()
+    rows = {n: {"value": plain(f.value), "origin": f.origin} for n, f in known.items()}
     rows |= {n: {"value": None, "origin": "unknown"} for n in situation.missing()}
     return dict(sorted(rows.items()))
 
 
-def _print(name: str, situation: Situation, findings: list[Finding]) -> None:
+def print_findings(name: str, situation: Situation, findings: list[Finding]) -> None:
+    """Print the findings about *name*, and the verdict."""
     from rich.text import Text
 
     from mp_core.render import page
 
-    facts = situation.known().items()
+    known = situation.known().items()
     with page() as out:
         out.print(Text(name, style="bold"))
-        out.print(Text("with " + ", ".join(f"{n} {show(f.value)}" for n, f in facts), style="dim"))
+        out.print(Text("with " + ", ".join(f"{n} {show(f.value)}" for n, f in known), style="dim"))
         for finding in findings:
             out.print()
             head = (f"{finding.code} {finding.severity}: ", "bold")

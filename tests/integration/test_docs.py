@@ -139,6 +139,6 @@ def test_what_a_recipes_page_says_it_needs_is_enough_and_all_of_it_is_needed(pag
 
 def test_every_verb_is_on_a_page_and_every_verb_on_a_page_exists() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
-    verbs = "check|diff|doctor|explain|list|matrix|memory|plan|show|te-recipe|try"
+    verbs = "check|diff|doctor|explain|list|matrix|memory|plan|precision-file|show|te-recipe|try"
     named = set(re.findall(rf"\bmp ({verbs})\b", text))
     assert named == set(main.list_commands(None))  # type: ignore[arg-type] # no context is read

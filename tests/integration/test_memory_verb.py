@@ -29,7 +29,7 @@ MODEL = [
 
 def typed(*arguments: str) -> Result:
     """Return what ``mp memory`` with *arguments* gives."""
-    return CliRunner().invoke(main, ["memory", *arguments])
+    return CliRunner(env={"COLUMNS": None}).invoke(main, ["memory", *arguments])
 
 
 def test_recipes_stand_side_by_side_with_a_bar_each() -> None:

@@ -69,5 +69,6 @@ def mp_check(config: MixedPrecisionConfig, situation: Situation) -> Iterable[Fin
 def mp_rules() -> tuple[Rule, ...]:
     """Return the rules of the checks."""
     from mp_plugin_megatron.checks import RULES
+    from mp_plugin_megatron.precision.rules import RULES as FILE_RULES
 
-    return RULES
+    return (*RULES, *FILE_RULES)
