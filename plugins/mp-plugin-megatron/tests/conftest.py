@@ -1,4 +1,4 @@
-"""Real configs of the installed Megatron-Core, and the words of FP8 without a recipe plugin."""
+"""Real configs of the installed Megatron-Core, and the words of FP8 and FP4 where no plugin is."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ class Words:
 
     @hookimpl
     def mp_vocabulary(self) -> dict[str, dict[str, str]]:
-        return {"fp8": {"hybrid": "both formats"}, "fp8_recipe": {"tensorwise": "one scale"}}
+        words = {"mxfp8": "blocks of 32", "tensorwise": "one scale"}
+        formats = {"e4m3": "one format", "hybrid": "both formats"}
+        return {"fp8": formats, "fp8_recipe": words, "fp4": {"e2m1": "FP4"}}
 
 
 @pytest.fixture(autouse=True)
