@@ -74,7 +74,7 @@ QUIET = names(
     n_group n_shared_experts norm_topk_prob num_nextn_predict_layers output_router_logits
     pad_token_id pretraining_tp qk_head_dim qkv_bias quantization_config rms_norm_eps
     rope_parameters rope_scaling rope_theta routed_scaling_factor router_aux_loss_coef
-    router_jitter_noise scoring_func seq_aux sliding_window swiglu_limit text_config
+    rope_interleave router_jitter_noise scoring_func seq_aux sliding_window swiglu_limit text_config
     tie_word_embeddings topk_group topk_method torch_dtype transformers_version use_cache
     use_sliding_window"""
 )

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -96,6 +97,15 @@ def test_bad_input_is_one_message_and_usage(arguments: tuple[str, ...], message:
     assert "Traceback" not in done.stderr
 
 
+@pytest.fixture
+def _hears_ctrl_c() -> Iterator[None]:
+    """Children hear Ctrl-C even where these tests run in the background, which does not."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_hears_ctrl_c")
 def test_ctrl_c_leaves_no_process_behind() -> None:
     command = [*MP, "bf16_mixed", "--ranks", "2", "--steps", "100000"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
