@@ -10,7 +10,7 @@ from mp_core.situation import UNKNOWN, Situation
 
 TP, CP = "tensor_model_parallel_size", "context_parallel_size"
 EXPERT_TP = "expert_tensor_parallel_size"
-#: Tensor-parallel sizes that one would try instead.
+#: Tensor-parallel sizes that one would try instead, where they divide the heads.
 SPLITS = (1, 2, 4, 8, 16, 32)
 
 
@@ -73,14 +73,24 @@ def _latent_attention(known: _Known) -> Iterator[Dimension]:
 
 
 def _feed_forward(known: _Known) -> Iterator[Dimension]:
-    if known.ffn_hidden_size:
+    if known.ffn_hidden_size and _has_dense_layers(known):
         yield Dimension("ffn_hidden_size", known.ffn_hidden_size, TP)
-    if known.moe_ffn_hidden_size:
+    # Megatron's experts are as wide as its dense layers where they have no width of their own.
+    own = "moe_ffn_hidden_size" if known.moe_ffn_hidden_size else "ffn_hidden_size"
+    if known.num_moe_experts and getattr(known, own):
         split = EXPERT_TP if known.expert_tensor_parallel_size else TP
-        yield Dimension("moe_ffn_hidden_size", known.moe_ffn_hidden_size, split)
+        yield Dimension(own, getattr(known, own), split)
     shared = known.moe_shared_expert_intermediate_size
     if shared:
         yield Dimension("moe_shared_expert_intermediate_size", shared, TP)
+
+
+def _has_dense_layers(known: _Known) -> bool:
+    """Return whether a layer has no experts; by Megatron's defaults each has, where there are."""
+    if known.hybrid_override_pattern:
+        return "-" in known.hybrid_override_pattern
+    every = known.moe_layer_freq or 1
+    return not known.num_moe_experts or (0 in every if isinstance(every, list) else every > 1)
 
 
 def misaligned(
@@ -91,18 +101,16 @@ def misaligned(
     what: for whom, such as ``MXFP8``. say: the severity. Where the shape or its split is not
     known, one unknown that names the missing facts.
     """
-    missing = [
-        name
-        for name in ("ffn_hidden_size", "hidden_size", "num_attention_heads")
-        if situation.value(name) is UNKNOWN
-    ]
+    names = ["hidden_size", "num_attention_heads"]
+    names += ["ffn_hidden_size"] if _has_dense_layers(_Known(situation)) else []
+    missing = sorted(name for name in names if situation.value(name) is UNKNOWN)
     split_unknown = False
     for each in dimensions(situation):
         parts = situation.value(each.split) if each.split else 1
         if parts is UNKNOWN:
             split_unknown = True
         elif each.size % (parts * multiple):
-            message, remedy = _sentences(each, parts, multiple)
+            message, remedy = _sentences(situation, each, multiple)
             yield getattr(rule, say)(f"{message}, as {what} needs.", remedy)
     missing += [TP] if split_unknown else []
     if missing:
@@ -110,15 +118,20 @@ def misaligned(
         yield rule.unknown(message, "Type --target FILE, or the shape's own options.")
 
 
-def _sentences(each: Dimension, parts: int, multiple: int) -> tuple[str, str]:
+def _sentences(situation: Situation, each: Dimension, multiple: int) -> tuple[str, str]:
     """Return what is wrong with a size, and the nearest value and split that fit."""
+    parts = situation.value(each.split) if each.split else 1
     local = f" / {each.split} {parts} = {each.size / parts:g}" if parts > 1 else ""
-    options = [f"{each.name}={_nearest(each.size, parts * multiple)}"]
-    fits = [n for n in SPLITS if each.size % (n * multiple) == 0]
-    if parts > 1 and fits:
-        options.append(f"{each.split}={min(fits, key=lambda n: abs(n - parts))}")
     message = f"{each.name} {each.size}{local} is no multiple of {multiple}"
-    return message, f"Use {' or '.join(options)}."
+    whole = parts * multiple
+    is_field = each.name.isidentifier()
+    remedy = f"Use {each.name}={_nearest(each.size, whole)}" if is_field else ""
+    heads = situation.value("num_attention_heads") or 0
+    fits = [n for n in SPLITS if each.size % (n * multiple) == 0 and heads % n == 0]
+    if parts > 1 and fits:
+        split = f"{each.split}={min(fits, key=lambda n: abs(n - parts))}"
+        remedy = f"{remedy} or {split}" if remedy else f"Use {split}"
+    return message, f"{remedy or f'Make it a multiple of {whole}'}."
 
 
 def _nearest(size: int, multiple: int) -> int:

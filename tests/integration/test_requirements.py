@@ -191,6 +191,31 @@ def test_the_remedy_names_the_nearest_value_and_split_that_fit() -> None:
     assert shape(MXFP8, device="mi355x", tensor_model_parallel_size=2) == []
 
 
+def test_the_split_of_a_remedy_divides_the_heads() -> None:
+    small = {"hidden_size": 896, "num_attention_heads": 14, "num_query_groups": 2}
+    qwen = {**LLAMA, **small, "ffn_hidden_size": 4864, "kv_channels": 64, "device": "b200"}
+    found = check(MXFP8, Situation({**qwen, **NEW}, environment={}))
+    remedies = {each.remedy for each in found if each.code == "MX301"}
+    assert remedies == {"Use tensor_model_parallel_size=2."}
+    assert shape(MXFP8, **qwen | {"tensor_model_parallel_size": 2}) == []
+
+
+EXPERTS = {"device": "b200", "num_moe_experts": 8, "ffn_hidden_size": 2880}
+
+
+@pytest.mark.parametrize(("every", "counts"), [(1, False), (2, True), ([0] + [1] * 31, True)])
+def test_the_dense_width_counts_only_where_a_layer_is_dense(every: object, *, counts: bool) -> None:
+    own = {"moe_ffn_hidden_size": 4096, "expert_tensor_parallel_size": 1, "moe_layer_freq": every}
+    found = shape(MXFP8, **EXPERTS, **own)
+    assert any(each.startswith("ffn_hidden_size 2880 / tensor") for each in found) is counts
+
+
+def test_experts_without_a_width_of_their_own_have_that_of_dense_layers() -> None:
+    (message, _) = shape(MXFP8, **EXPERTS, expert_tensor_parallel_size=8)
+    expected = "ffn_hidden_size 2880 / expert_tensor_parallel_size 8 = 360 is no multiple of 32"
+    assert message.startswith(expected)
+
+
 @pytest.mark.parametrize("name", [DELAYED, CURRENT])
 def test_a_hidden_size_of_4104_does_not_fit_fp8(name: str) -> None:
     assert shape(name, device="h100", hidden_size=4104, kv_channels=128) == [
