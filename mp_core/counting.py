@@ -32,9 +32,11 @@ DEFAULTS = {
 }
 #: Facts that are off or absent where nobody gave them, and with which few models differ.
 ABSENT = (
+    "hybrid_layer_pattern",
     "hybrid_override_pattern",
     "kv_channels",
     "moe_ffn_hidden_size",
+    "moe_latent_size",
     "moe_router_enable_expert_bias",
     "moe_shared_expert_gate",
     "moe_shared_expert_intermediate_size",
@@ -117,8 +119,9 @@ class _Shape:
 
 def _layers(shape: _Shape) -> list[tuple[str, ...]]:
     """Return the parts of each layer."""
-    if shape.hybrid_override_pattern:
-        return _hybrid(shape.hybrid_override_pattern)
+    # megatron-core 0.17 renamed it, and reads both.
+    if pattern := shape.hybrid_layer_pattern or shape.hybrid_override_pattern:
+        return _hybrid(pattern)
     numbers = range(shape.num_layers)
     if not shape.num_moe_experts:
         return [("attention", "mlp") for _ in numbers]
@@ -136,7 +139,7 @@ def _hybrid(pattern: str) -> list[tuple[str, ...]]:
     wrong = sorted(set(symbols) - set(SYMBOLS))
     if wrong:
         known = ", ".join(f"{symbol} {name}" for symbol, name in SYMBOLS.items())
-        message = f"hybrid_override_pattern has {' '.join(wrong)}, which is no layer"
+        message = f"the hybrid pattern has {' '.join(wrong)}, which is no layer"
         raise InvalidPrecision(f"{message}; known: {known}")
     return [(SYMBOLS[symbol],) for symbol in symbols]
 
@@ -183,17 +186,19 @@ def _latent_attention(shape: _Shape) -> Iterator[Count]:
         yield from [_norm(shape, rank)] if rank else []
 
 
-def _feed_forward(shape: _Shape, kind: str, size: int, copies: int = 1) -> Iterator[Count]:
+def _feed_forward(
+    shape: _Shape, kind: str, size: int, outside: int, copies: int = 1
+) -> Iterator[Count]:
     """Yield the two matrices of an MLP, the first of which is twice as wide where gated."""
     first = size * (2 if shape.gated_linear_unit else 1)
-    yield Count(kind, copies * shape.hidden_size * (first + size))
+    yield Count(kind, copies * outside * (first + size))
     if shape.add_bias_linear:
-        yield _bias(kind, copies * (first + shape.hidden_size))
+        yield _bias(kind, copies * (first + outside))
 
 
 def _mlp(shape: _Shape) -> Iterator[Count]:
     yield _norm(shape)
-    yield from _feed_forward(shape, "mlp", shape.ffn_hidden_size)
+    yield from _feed_forward(shape, "mlp", shape.ffn_hidden_size, shape.hidden_size)
 
 
 def _experts(shape: _Shape) -> Iterator[Count]:
@@ -202,9 +207,14 @@ def _experts(shape: _Shape) -> Iterator[Count]:
     biases = bool(shape.add_bias_linear) + bool(shape.moe_router_enable_expert_bias)
     yield Count("router", experts * (shape.hidden_size + biases), None, matrix=False)
     size = shape.moe_ffn_hidden_size or shape.ffn_hidden_size
-    yield from _feed_forward(shape, "experts", size, experts)
+    latent, hidden = shape.moe_latent_size, shape.hidden_size
+    if latent:
+        # Into the experts' narrower space and back; every rank has them whole, as the router.
+        yield Count("router", 2 * hidden * latent)
+        yield _bias("router", (latent + hidden) if shape.add_bias_linear else 0)
+    yield from _feed_forward(shape, "experts", size, latent or hidden, experts)
     if shared:
-        yield from _feed_forward(shape, "shared_experts", shared)
+        yield from _feed_forward(shape, "shared_experts", shared, hidden)
         gate = shape.hidden_size if shape.moe_shared_expert_gate else 0
         yield _bias("shared_experts", gate)
 

@@ -21,9 +21,9 @@ SIZES = names(
     context_parallel_size data_parallel_size expert_model_parallel_size
     expert_tensor_parallel_size ffn_hidden_size global_batch_size hidden_size kv_channels
     kv_lora_rank mamba_head_dim mamba_num_groups mamba_num_heads mamba_state_dim micro_batch_size
-    moe_ffn_hidden_size moe_router_topk moe_shared_expert_intermediate_size num_attention_heads
-    num_layers num_moe_experts num_query_groups pipeline_model_parallel_size q_lora_rank
-    qk_head_dim qk_pos_emb_head_dim seq_length tensor_model_parallel_size v_head_dim
+    moe_ffn_hidden_size moe_latent_size moe_router_topk moe_shared_expert_intermediate_size
+    num_attention_heads num_layers num_moe_experts num_query_groups pipeline_model_parallel_size
+    q_lora_rank qk_head_dim qk_pos_emb_head_dim seq_length tensor_model_parallel_size v_head_dim
     virtual_pipeline_model_parallel_size vocab_size world_size"""
 )
 COUNTS = names(
@@ -47,16 +47,16 @@ SWITCHES = names(
 OPTIONAL = names(
     """
     context_parallel_size expert_tensor_parallel_size ffn_hidden_size kv_channels
-    moe_ffn_hidden_size moe_shared_expert_intermediate_size mtp_num_layers num_moe_experts
-    num_query_groups q_lora_rank virtual_pipeline_model_parallel_size"""
+    moe_ffn_hidden_size moe_latent_size moe_shared_expert_intermediate_size mtp_num_layers
+    num_moe_experts num_query_groups q_lora_rank virtual_pipeline_model_parallel_size"""
 ) | (COUNTS - {"num_layers_at_end_in_bf16", "num_layers_at_start_in_bf16"})
 #: Understood, and of values that their own users check.
 FREE = names(
     """
-    data_parallel_sharding_strategy device exp_avg_dtype exp_avg_sq_dtype hybrid_override_pattern
-    main_grads_dtype main_params_dtype normalization optimizer optimizer_offload_fraction
-    recompute_granularity recompute_method recompute_modules sgd_momentum softmax_type
-    transformer_impl"""
+    data_parallel_sharding_strategy device exp_avg_dtype exp_avg_sq_dtype hybrid_layer_pattern
+    hybrid_override_pattern main_grads_dtype main_params_dtype normalization optimizer
+    optimizer_offload_fraction recompute_granularity recompute_method recompute_modules
+    sgd_momentum softmax_type transformer_impl"""
 )
 KNOWN = (
     SIZES

@@ -40,6 +40,7 @@ NUMBERS = {
     "dp": "data_parallel_size",
 }
 SWITCHES = {
+    "overlap-param-gather": "overlap_param_gather",
     "sequence-parallel": "sequence_parallel",
     "use-distributed-optimizer": "use_distributed_optimizer",
     "use-megatron-fsdp": "use_megatron_fsdp",

@@ -19,6 +19,7 @@ from mp_plugin_transformer_engine.attention import (
 from mp_plugin_transformer_engine.fp8 import (
     DELAYED_KNOBS,
     check_shapes,
+    in_base,
     shape_rules,
     tensor_scaling,
 )
@@ -77,7 +78,7 @@ def mp_check(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Fin
         return
     why = "under fp8_recipe='tensorwise', only under 'delayed'"
     yield from unused_knobs(config, DELAYED_KNOBS, DEAD, why)
-    yield from REQUIREMENTS.check(situation)
+    yield from in_base(config, REQUIREMENTS.check(situation))
     yield from check_attention(config, situation, ATTENTION)
     yield from switched(situation, SWITCHES, SWITCHED)
     yield from check_shapes(situation, MULTIPLE, SHAPES, WHAT)

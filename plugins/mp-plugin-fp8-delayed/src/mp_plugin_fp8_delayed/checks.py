@@ -15,7 +15,7 @@ from mp_plugin_transformer_engine.attention import (
     attention_rules,
     check_attention,
 )
-from mp_plugin_transformer_engine.fp8 import check_shapes, shape_rules, tensor_scaling
+from mp_plugin_transformer_engine.fp8 import check_shapes, in_base, shape_rules, tensor_scaling
 from mp_plugin_transformer_engine.switches import OVERRIDE
 
 WHAT = "FP8 with delayed scaling"
@@ -84,7 +84,7 @@ def mp_check(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Fin
     if config.first_last_layers_bf16:
         message = "first_last_layers_bf16=True under fp8_recipe='delayed' is refused by Megatron."
         yield FIRST_LAYERS.error(message, "Type first_last_layers_bf16=false.")
-    yield from REQUIREMENTS.check(situation)
+    yield from in_base(config, REQUIREMENTS.check(situation))
     yield from check_attention(config, situation, ATTENTION)
     yield from _releases(situation)
     yield from _override(situation)

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from mp_plugin_megatron import experts, modes, optimizers, parameters, recomputing, releases
+from mp_plugin_megatron import (
+    experts,
+    layouts,
+    modes,
+    optimizers,
+    parameters,
+    recomputing,
+    releases,
+)
 
 if TYPE_CHECKING:
     from mp_core import Finding, MixedPrecisionConfig, Situation
 
-MODULES = (experts, modes, optimizers, parameters, recomputing, releases)
+MODULES = (experts, layouts, modes, optimizers, parameters, recomputing, releases)
 RULES = tuple(rule for module in MODULES for rule in module.RULES)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from mp_core import Finding, Rule
+from mp_core import UNKNOWN, Finding, Rule
+from mp_core.releases import at_least
 from mp_plugin_megatron.situations import low_precision, needs_engine
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ ENGINE = Rule(
     "machine",
 )
 RULES = (PADDING, TOKENS, ENGINE)
-#: The switch, and the name that it had before megatron-core 0.16.
+#: The switch, and the name that it had before.
+RENAMED = "0.16"
 SWITCHES = ("moe_router_padding_for_quantization", "moe_router_padding_for_fp8")
 NO_PADDING = ("allgather", "alltoall_seq")
 #: Megatron-Core's own, by recipe; FP8 by tensor or block takes 16.
@@ -62,8 +64,16 @@ def tokens(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Findi
     if not any(situation.value(name) for name in SWITCHES):
         recipe = config.fp8_recipe if config.fp8 else config.fp4_recipe
         multiple = MULTIPLES.get(recipe, 16)
-        message = f"Each expert's tokens are padded to a multiple of {multiple} in a copy."
-        yield TOKENS.note(message, f"Set {SWITCHES[0]}=True, with the 'alltoall' dispatcher.")
+        message = f"A copy of each expert's tokens is padded to a multiple of {multiple}."
+        yield TOKENS.note(message, f"Set {_switch(situation)}, with the 'alltoall' dispatcher.")
+
+
+def _switch(situation: Situation) -> str:
+    """Return the setting by which the router pads, as the version there calls it."""
+    found, (new, old) = situation.value("megatron_core"), SWITCHES
+    if found in (UNKNOWN, None):
+        return f"{new}=True ({old} before megatron-core {RENAMED})"
+    return f"{new if at_least(found, RENAMED) else old}=True"
 
 
 def engine(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Finding]:

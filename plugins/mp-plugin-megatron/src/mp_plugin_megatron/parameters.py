@@ -10,6 +10,7 @@ from mp_core.releases import at_least
 
 if TYPE_CHECKING:
     from mp_core import MixedPrecisionConfig, Situation
+    from mp_core.findings import Severity
 
 OFFLOAD = Rule(
     "MG103",
@@ -48,6 +49,7 @@ STALE = Rule(
 )
 RULES = (OFFLOAD, GATHER, REUSE, ZEROES, STALE)
 OVERLAP = "overlap_param_gather"
+OPTION = "--overlap-param-gather or --no-overlap-param-gather"
 FSDP = ("use_megatron_fsdp", "use_torch_fsdp2", "use_custom_fsdp")
 
 
@@ -89,20 +91,32 @@ def reuse(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Findin
 
 def overlap(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Finding]:
     """MXFP8 parameters in the gradient buffer survive each way of syncing them."""
+    overlapped, experts = situation.value(OVERLAP), situation.value("num_moe_experts")
+    if not (config.fp8 and config.fp8_param_gather and config.reuse_grad_buf_for_mxfp8_param_ag):
+        return
+    if overlapped in (True, UNKNOWN):
+        yield from _mended(STALE, "0.19", "warning", situation)
+    if experts and overlapped in (False, UNKNOWN):
+        yield from _mended(ZEROES, "0.18", "error", situation)
+
+
+def _mended(rule: Rule, release: str, say: Severity, situation: Situation) -> Iterator[Finding]:
+    """Yield a finding where Megatron-Core is older than the release that mended the sync."""
     found, overlapped = situation.value("megatron_core"), situation.value(OVERLAP)
-    shared = config.fp8 and config.fp8_param_gather and config.reuse_grad_buf_for_mxfp8_param_ag
-    if not shared or found is None or overlapped is UNKNOWN:
+    if found is None or (found is not UNKNOWN and at_least(found, release)):
         return
-    what = f"MXFP8 parameters in the gradient buffer with {OVERLAP}={overlapped}"
-    rule, fixed = (STALE, "0.19") if overlapped else (ZEROES, "0.18")
-    if not overlapped and not situation.value("num_moe_experts"):
+    what = f"MXFP8 parameters in the gradient buffer with {OVERLAP}={rule is STALE}"
+    facts = {"megatron-core": (found, "--mcore"), OVERLAP: (overlapped, OPTION)}
+    missing = {name: option for name, (value, option) in facts.items() if value is UNKNOWN}
+    if missing:
+        message = (
+            f"{what} are right from megatron-core {release} on; {' and '.join(missing)} unknown."
+        )
+        yield rule.unknown(message, f"Type {' and '.join(missing.values())}.")
         return
-    if found is UNKNOWN:
-        yield rule.unknown(f"{what} are right from megatron-core {fixed} on.", "Type --mcore.")
-    elif not at_least(found, fixed):
-        message = f"{what} under megatron-core {found}: {rule.follows[0].lower()}{rule.follows[1:]}"
-        say = rule.warning if overlapped else rule.error
-        yield say(message, f"Use megatron-core {fixed} or later, or type fp8_param_gather=false.")
+    message = f"{what} under megatron-core {found}: {rule.follows[0].lower()}{rule.follows[1:]}"
+    remedy = f"Use megatron-core {release} or later, or type fp8_param_gather=false."
+    yield getattr(rule, say)(message, remedy)
 
 
 CHECKS = (gather, offload, reuse, overlap)

@@ -8,7 +8,7 @@ from mp_core import UNKNOWN, Finding, MixedPrecisionConfig, Rule, Situation, hoo
 from mp_core.checking import any_true, unused_knobs
 from mp_plugin_mxfp8.places import ATTENTION, MULTIPLE, REQUIREMENTS, ROCM_MULTIPLE, SHAPES, WHAT
 from mp_plugin_transformer_engine.attention import OFF, SOURCE, attention_rules, check_attention
-from mp_plugin_transformer_engine.fp8 import DELAYED_KNOBS, check_shapes
+from mp_plugin_transformer_engine.fp8 import DELAYED_KNOBS, check_shapes, in_base
 
 HYBRID = Rule(
     "MX101",
@@ -66,7 +66,7 @@ def mp_check(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Fin
         yield from _gather_without_reuse(situation)
     why = "under fp8_recipe='mxfp8', only under 'delayed'"
     yield from unused_knobs(config, DELAYED_KNOBS, DEAD, why)
-    yield from REQUIREMENTS.check(situation)
+    yield from in_base(config, REQUIREMENTS.check(situation))
     yield from check_attention(config, situation, ATTENTION)
     yield from _cudnn(config, situation)
     rocm = str(situation.value("device")).startswith("rocm:")

@@ -75,4 +75,4 @@ def _gather_with_fsdp(situation: Situation) -> Iterator[Finding]:
         yield SHARDED.error(f"{message}, and it is on.", remedy)
     elif sharded is UNKNOWN:
         message += f"; whether it is used is not known ({', '.join(FSDP)})."
-        yield SHARDED.unknown(message, f"With Megatron-FSDP: {remedy}")
+        yield SHARDED.unknown(message, f"Type --no-use-megatron-fsdp. Where it is on: {remedy}")

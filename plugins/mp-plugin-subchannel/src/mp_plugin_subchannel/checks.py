@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mp_core import Finding, MixedPrecisionConfig, Rule, Situation, hookimpl
+from mp_core.alignment import token_misalignment
 from mp_core.checking import unused_knobs
 from mp_core.requirements import Place, Requirements
-from mp_core.shapes import token_misalignment
 from mp_plugin_transformer_engine.fp8 import (
     CURRENT,
     DELAYED_KNOBS,
     NOT_ON_GAUDI,
     check_shapes,
+    in_base,
     shape_rules,
 )
 from mp_plugin_transformer_engine.switches import Switch, described, switched, variable_rule
@@ -31,6 +32,7 @@ DEAD = Rule(
     "megatron-core fp8_utils.py",
 )
 CHECK = "TransformerEngine pytorch/quantization.py, check_fp8_block_scaling_support"
+OLD = "it needs compute capability 9.0 or higher."
 EMULATED = "it is emulated with MXFP8 and power-of-two scales, so numbers differ from Hopper's."
 HOPPER = Place("cuda:sm90..sm99", CHECK, "12.9", "12.9", transformer_engine="2.3")
 BLACKWELL = HOPPER._replace(
@@ -40,7 +42,8 @@ BLACKWELL = HOPPER._replace(
     but=EMULATED,
 )
 PLACES = (
-    Place("cuda:..sm89", CHECK, no="it needs compute capability 9.0 or higher.", remedy=CURRENT),
+    Place("cuda:..sm88", CHECK, no=OLD, remedy="Use bf16_mixed there."),
+    Place("cuda:sm89", CHECK, no=OLD, remedy=CURRENT),
     HOPPER,
     BLACKWELL,
     BLACKWELL._replace(device="cuda:sm120..", source="TransformerEngine PR #2157, #2668"),
@@ -93,7 +96,7 @@ def mp_check(config: MixedPrecisionConfig, situation: Situation) -> Iterator[Fin
         yield ATTENTION.warning(message, "Type fp8_dot_product_attention=false.")
     why = "under fp8_recipe='blockwise', only under 'delayed'"
     yield from unused_knobs(config, DELAYED_KNOBS, DEAD, why)
-    yield from REQUIREMENTS.check(situation)
+    yield from in_base(config, REQUIREMENTS.check(situation))
     yield from switched(situation, SWITCHES, SWITCHED)
     yield from check_shapes(situation, MULTIPLE, SHAPES, WHAT)
     yield from _gathered(situation)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from mp_core import Finding, Rule, Situation
+from mp_core import Finding, MixedPrecisionConfig, Rule, Situation
+from mp_core.alignment import misaligned, token_misalignment
 from mp_core.requirements import Place
-from mp_core.shapes import misaligned, token_misalignment
 
 CHECK = "TransformerEngine pytorch/quantization.py, check_fp8_support"
 INSTALL = "TransformerEngine docs/installation.rst"
@@ -76,3 +77,9 @@ def check_shapes(
     """Yield findings on sizes and tokens that are no multiple of *multiple*."""
     yield from misaligned(situation, multiple, rules[0], what)
     yield from token_misalignment(situation, multiple, rules[1], what)
+
+
+def in_base(config: MixedPrecisionConfig, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the findings; under FP16 their remedies name recipes over FP16."""
+    for each in findings:
+        yield replace(each, remedy=each.remedy.replace("bf16_", "fp16_")) if config.fp16 else each
