@@ -56,6 +56,23 @@ def test_a_model_has_the_number_of_parameters_that_is_published(model: str) -> N
     assert sum(total(counted(model)).values()) == MODELS[model]["parameters"]
 
 
+def test_experts_in_a_narrower_space_have_its_width_and_two_projections() -> None:
+    mixture = {"ffn_hidden_size": 96, "num_moe_experts": 4, "add_bias_linear": False}
+    sizes = {"num_layers": 1, "hidden_size": 64, "num_attention_heads": 4, "vocab_size": 128}
+    before, after = (
+        total(count(Situation(sizes | mixture | {"moe_latent_size": latent})))
+        for latent in (None, 16)
+    )
+    assert (before["experts"], after["experts"]) == (4 * 64 * 2 * 96, 4 * 16 * 2 * 96)
+    assert after["router"] - before["router"] == 2 * 64 * 16
+
+
+def test_a_hybrid_pattern_counts_the_same_under_its_newer_name() -> None:
+    newer = facts("nemotron-h-8b") | {"vocab_size": 131072}
+    newer["hybrid_layer_pattern"] = newer.pop("hybrid_override_pattern")
+    assert count(Situation(newer)) == counted("nemotron-h-8b", vocab_size=131072)
+
+
 def test_most_of_a_mixture_is_experts_and_none_of_the_first_layers_are() -> None:
     counts = counted("deepseek-v3")
     assert total(counts)["experts"] > 0.95 * sum(total(counts).values())

@@ -26,6 +26,7 @@ sequence_parallel: false
 micro_batch_size: 1
 seq_length: 8192
 use_distributed_optimizer: true
+overlap_param_gather: false
 hiden_size: 3
 """
 B200 = ("--gpu", "b200", "--cuda", "12.9", "--te", "2.8", "--mcore", "0.16.1")

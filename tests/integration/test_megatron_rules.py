@@ -38,10 +38,23 @@ def test_padding_left_on_by_a_recipe_of_16_bits_is_an_error() -> None:
 @pytest.mark.parametrize(("name", "multiple"), [(CURRENT, 16), (MXFP8, 32), (NVFP4, 128)])
 def test_experts_without_router_padding_are_told_the_multiple(name: str, multiple: int) -> None:
     said = [each for each in check(name, EXPERTS) if each.code == "MG302"]
-    assert f"multiple of {multiple} " in said[0].message
+    assert f"multiple of {multiple}." in said[0].message
+    assert "moe_router_padding_for_quantization=True (moe_router" in said[0].remedy
     padded = {**EXPERTS, "moe_router_padding_for_quantization": True}
     assert "MG302" not in codes(name, **padded)
     assert "MG302" not in codes(name)
+
+
+@pytest.mark.parametrize(
+    ("release", "switch"),
+    [
+        ("0.15.3", "moe_router_padding_for_fp8=True,"),
+        ("0.16", "moe_router_padding_for_quantization=True,"),
+    ],
+)
+def test_the_routers_switch_is_named_as_its_release_calls_it(release: str, switch: str) -> None:
+    found = check(CURRENT, {**EXPERTS, "megatron_core": release})
+    assert switch in next(each.remedy for each in found if each.code == "MG302")
 
 
 @pytest.mark.parametrize(
@@ -97,6 +110,23 @@ def test_mxfp8_parameters_in_the_gradient_buffer_are_safe_from_their_release_on(
 def test_the_release_is_asked_for_where_the_buffer_depends_on_it() -> None:
     found = codes(MXFP8, **EXPERTS, overlap_param_gather=False)
     assert found["MG111"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("megatron_core", "experts", "unknown"),
+    [
+        ("0.17.1", 8, {"MG111", "MG112"}),
+        ("0.17.1", None, {"MG112"}),
+        ("0.18.2", 8, {"MG112"}),
+        ("0.19", 8, set()),
+    ],
+)
+def test_the_overlap_is_asked_for_where_the_buffer_depends_on_it(
+    megatron_core: str, experts: int | None, unknown: set[str]
+) -> None:
+    found = codes(MXFP8, megatron_core=megatron_core, num_moe_experts=experts)
+    asked = {code for code in ("MG111", "MG112") if found.get(code) == "unknown"}
+    assert asked == unknown
 
 
 @pytest.mark.parametrize(

@@ -200,6 +200,56 @@ def test_the_split_of_a_remedy_divides_the_heads() -> None:
     assert shape(MXFP8, **qwen | {"tensor_model_parallel_size": 2}) == []
 
 
+HYBRID = {"device": "b200", "hybrid_layer_pattern": "M-M*", "ffn_hidden_size": 4096}
+MAMBA = {"mamba_num_heads": 128, "mamba_head_dim": 64, "mamba_num_groups": 8}
+
+
+@pytest.mark.parametrize("split", [1, 8])
+def test_the_projection_into_a_mamba_layer_is_as_wide_as_what_it_makes(split: int) -> None:
+    facts = {**HYBRID, **MAMBA, "mamba_state_dim": 128, "tensor_model_parallel_size": split}
+    found = shape(MXFP8, **facts)
+    assert [" 18560 / tensor_model_parallel_size 8 = 2320 is" in each for each in found] == (
+        [True] if split > 1 else []
+    )
+
+
+def test_mamba_layers_of_unknown_size_are_unknown() -> None:
+    (message,) = shape(MXFP8, **HYBRID)
+    assert message == (
+        "The GEMM shapes of MXFP8 were not all checked: mamba_head_dim, mamba_num_groups, "
+        "mamba_num_heads, mamba_state_dim unknown."
+    )
+
+
+def test_multi_token_prediction_splits_the_hidden_size() -> None:
+    narrow = {"device": "b200", "hidden_size": 4224, "kv_channels": 128, "ffn_hidden_size": 4096}
+    assert shape(MXFP8, **narrow) == []
+    (message,) = shape(MXFP8, **narrow, mtp_num_layers=1)
+    assert message.startswith("hidden_size 4224 / tensor_model_parallel_size 8 = 528 is no")
+
+
+def test_the_experts_narrower_space_is_checked_whole() -> None:
+    found = shape(MXFP8, **EXPERTS | {"ffn_hidden_size": 4096, "moe_latent_size": 1040})
+    assert found[:1] == ["moe_latent_size 1040 is no multiple of 32, as MXFP8 needs."]
+
+
+@pytest.mark.parametrize(
+    ("name", "gpu", "remedy"),
+    [
+        (BLOCKWISE, "a100", "Use bf16_mixed there."),
+        (BLOCKWISE, "l40s", "Type bf16_with_fp8_current_scaling_mixed."),
+        ("fp16_with_mxfp8_mixed", "h100", "Type fp16_with_fp8_current_scaling_mixed."),
+        ("fp16_with_fp8_delayed_scaling_mixed", "a100", "Use fp16_mixed there."),
+    ],
+)
+def test_the_remedy_is_a_recipe_that_runs_there(name: str, gpu: str, remedy: str) -> None:
+    found = [each for each in check(name, {**NEW, "device": gpu}) if each.code[2:] == "201"]
+    assert next(each.remedy for each in found if each.severity == "error") == remedy
+    other = remedy.rstrip(".").split()[1]
+    again = check(other, {**NEW, "device": gpu})
+    assert not [each for each in again if each.code[2:] == "201" and each.severity == "error"]
+
+
 EXPERTS = {"device": "b200", "num_moe_experts": 8, "ffn_hidden_size": 2880}
 
 
